@@ -56,6 +56,7 @@ def run_trials(
     *,
     first: int,
     traced: bool,
+    begin: int | None = None,
     measured: Callable[[Outcome, int], Outcome] | None = None,
 ) -> Iterator[Attempt]:
     """Trial after trial, until the search asks for none.
@@ -66,11 +67,13 @@ def run_trials(
         seed: from which the seeds of the episodes derive.
         first: number of the first trial, which its seed follows from.
         traced: whether episodes leave traces.
+        begin: row of the first trial's gait; what the search asks for by default.
         measured: what the search is told of an outcome, by the number of the trial; all of it by default.
     """
     known = 0
     for number in count(first):
-        if (row := search.ask()) is None:
+        row = begin if begin is not None and number == first else search.ask()
+        if row is None:
             return
         predicted = float(search.predicted[row])
         seeds = derive_seeds(seed, SeedFamily.TRIALS, number, 1)

@@ -83,6 +83,8 @@ class Stage:
     ) -> dict[str, Any]:
         """Recover from a fault on the robot of its number: figures of `RECOVERY_FIGURES` and others.
 
+        The first trial is of the gait that the robot walks with, as in `recover`.
+
         Scores are progress while up [m]; what they are a share of is that of the best gait of the repertoire
         found there.
         """
@@ -90,7 +92,10 @@ class Stage:
         chooser = self._selector(selector, number, trials, think, refinement, seed)
         rows, falls = [], 0
         with self._evaluator(damage, number) as evaluator:
-            for attempt in islice(run_trials(evaluator, chooser, seed, first=0, traced=True), trials):
+            attempts = run_trials(
+                evaluator, chooser, seed, first=0, traced=True, begin=self._repertoire.best()
+            )
+            for attempt in islice(attempts, trials):
                 rows.append(chooser.recommendation())
                 falls += attempt.outcome.fell
             tried = [self._repertoire.best(), *rows]

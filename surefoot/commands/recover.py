@@ -292,7 +292,7 @@ def _advice(recovery: Recovery) -> str:
         )
     if thoughts and thoughts[-1].explained < TRUSTED:
         return (
-            f"what is wrong was not found, since the best guess explains {thoughts[-1].explained:.0%}: a "
-            "larger --think-episodes may find it"
+            "what is wrong may not have been found, since the best guess explains "
+            f"{thoughts[-1].explained:.0%}: a larger --think-episodes may find it"
         )
     return ""

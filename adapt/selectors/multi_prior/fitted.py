@@ -7,7 +7,7 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import damage_from
-from adapt.records import Outcome, RefinedGait, Thought
+from adapt.records import TRUSTED, Outcome, RefinedGait, Thought
 from adapt.rehearsal.conditions import rehearsed_expectations
 from adapt.rehearsal.table import Table, widen
 from adapt.relearning.relearner import Relearner
@@ -25,6 +25,7 @@ from adapt.self_model.twin import Twin
 from repertoire.execution.resources import one_blas_thread
 from robots.errors import InvalidValueError
 
+_ALONE = 0.3  # share that a fit must explain where nothing was rehearsed: a healthy robot explains nothing
 _FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
 _MODELS = 6  # fitted ones that are hypotheses
 _ALIKE = 2  # of these, with the same faults in other strengths
@@ -59,7 +60,8 @@ class Fitted(MultiPrior):
     Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, or
     another share, see `Thinking`, the registry hardly holds what is wrong, and a misfit would mislead with
     confidence. Then it believes what `Rehearsed` does without all of this. So it does as long as no trial has
-    a trace.
+    a trace. Without a rehearsal that is what a healthy robot does, and a fit that explains a third is better:
+    30% are enough.
 
     Args:
         context: what is known; its table may be None.
@@ -82,6 +84,8 @@ class Fitted(MultiPrior):
         robot = thinking.repertoire.robot
         self._features, self._twin = Features(robot, thinking.sensors), Twin(thinking, context.on_thinking)
         self._rehearsed = context.table is not None
+        usual = TRUSTED if self._rehearsed else _ALONE
+        self._trusted = usual if thinking.trusted is None else thinking.trusted
         self._table = context.table or _healthy_table(context)
         self._rating = Rating(self._twin, self._features, seed=context.seed)
         registry = Registry(robot, without=thinking.without)
@@ -155,7 +159,7 @@ class Fitted(MultiPrior):
         """Whether what is wrong is known well enough after the first trial of a gait, and trials are left."""
         return (
             relearner.searches < REFINEMENTS
-            and self._explained >= self._twin.thinking.trusted
+            and self._explained >= self._trusted
             and sum(tried == row for tried, _ in self._outcomes) == 1
             and len(self._outcomes) < self.trials
             and not self._twin.thinking.hurried()
@@ -250,7 +254,7 @@ class Fitted(MultiPrior):
 
     def _conclude(self) -> None:
         """Where the best fit explains too little, believe in what was rehearsed alone."""
-        if self._explained < self._twin.thinking.trusted:
+        if self._explained < self._trusted:
             hypotheses = rehearsed_hypotheses(self._table, self.prior, pairs=self._plain.pairs > 0)
             self._expect(hypotheses, self._plain, self._evidence_of)
 

@@ -371,6 +371,17 @@ def test_a_misfit_hands_back_to_rehearsed() -> None:
     assert causes[UNKNOWN] > believed[UNKNOWN]
 
 
+@pytest.mark.parametrize(("library", "believed"), [((), True), (("right_front:dead",), False)])
+def test_a_fit_that_explains_a_third_is_believed_where_nothing_was_rehearsed(
+    library: tuple[str, ...], believed: bool
+) -> None:
+    robot = Robot(DAMAGE, library, without=only("bent"), episodes=250)
+    selector = make_selector("self-model", robot.context)
+    selector.tell(0, robot.outcome(0))
+    assert 0.3 < selector.thought().explained < 0.6
+    assert ("joint=left_middle_femur:bent@" in selector.diagnosis()[0][0]) is believed
+
+
 def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
     robot = Robot(DAMAGE, ("left_front:lost",))
     selector, plain = (
