@@ -85,7 +85,7 @@ class TransferSuite(Suite):
             "repertoires": {label: fingerprint(one)[:16] for label, one in self.repertoires.items()},
             "seed": self.seed,
             "gaits": self.gaits,
-            "recoveries": f"{self.trials} trials, {self.think} episodes of thinking",
+            "recoveries": f"{self.trials} trials, first of the old gait, {self.think} episodes of thinking",
             "refinement": "default" if self.refine is None else f"{self.refine} episodes",
         }
 

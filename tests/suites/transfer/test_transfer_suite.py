@@ -138,6 +138,7 @@ def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
     for key in keys[3:]:
         figures = results[key].figures
         assert figures["recovered"] == figures["after 2"]
+        assert figures["after 1"] == figures["old gait"]
         assert figures["recovered"] <= 1 + 1e-9
         assert figures["old gait"] <= 1 + 1e-9
     paths = suite.report(study.results(), tmp_path)
