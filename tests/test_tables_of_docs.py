@@ -204,6 +204,10 @@ def test_the_table_of_training_on_randomised_models(robot: str, header: str) -> 
             told[1] += f", {1 - row['gap falls']:.0%}"
             told[3] += f", {1 - row['pybullet falls']:.0%}"
         assert cells == told
+    assert own.groupby("models")["seed"].count().to_list() == [3, 3]
+    nominal, varied = own.groupby("models")["gap distance"].mean()
+    words = {"ant": f"{nominal:.1f} m and {varied:.1f} m as means", "hexapod": "Not for the Hexapod"}
+    assert words.get(robot, f"{varied:.1f} m instead of {nominal:.1f} m as a mean") in HELPED
 
 
 def test_the_table_of_training_with_damage() -> None:
