@@ -57,7 +57,7 @@ def measure_selectors(*, say: Callable[[str], None] = lambda _: None) -> Figures
         for name in selector_entries(thinking=False):
             say(name)
             choice, tell = _choice(stand, name)
-            figures[name] = {"choice_ms": round(1e3 * choice, 2), "tell_ms": round(1e3 * tell, 2)}
+            figures[name] = {"choice_ms": float(f"{1e3 * choice:.3g}"), "tell_ms": float(f"{1e3 * tell:.3g}")}
     return figures
 
 
