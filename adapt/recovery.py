@@ -190,10 +190,10 @@ def _trials(
     *,
     traced: bool,
 ) -> tuple[Trial, ...]:
-    """Try what the search asks for until it stops."""
+    """Try what the search asks for until it stops, at least the incumbent."""
     attempts = run_trials(damaged, search, seed, first=1, traced=traced)
     tried: list[Trial] = []
-    while not interrupted():
+    while not (tried and interrupted()):
         confirms = search.confirms
         if (attempt := next(attempts, None)) is None:
             break

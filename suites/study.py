@@ -170,7 +170,7 @@ class Study:
         """Read a result; raise if it is that of another trial than the file's name says."""
         result = self.suite.read(path)
         expected = result_path(self.folder, result.key, self.suite.suffix)
-        if (expected, self.suite.trial_seed(result.key)) != (path, result.seed):
+        if expected != path or self.suite.trial_seed(result.key) != result.seed:
             raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
         return result
 

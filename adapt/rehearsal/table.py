@@ -1,5 +1,6 @@
 """`Table`: what every controller of a repertoire did under every damage of a library, and what survives."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
+from repertoire.storage.formats import Contents
 from robots.errors import InvalidValueError, UnknownNameError
 
 GOOD = 0.8  # share of the best controller's objective from which on another one counts as good
@@ -61,6 +63,11 @@ class Table:
             UnknownNameError: there is no such kind of damage.
         """
         return tuple(map(damage_from, self.conditions))
+
+    @property
+    def fingerprint(self) -> str:
+        """Checksum of all that it says, by which results that were computed from it are told apart."""
+        return Contents(self.columns, {"conditions": json.dumps(self.conditions)}).checksum()
 
     @property
     def columns(self) -> dict[str, np.ndarray]:

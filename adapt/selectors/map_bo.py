@@ -1,8 +1,9 @@
 """`MapBO`: map-based Bayesian optimisation, the M-BOA of Intelligent Trial and Error (Cully et al. 2015)."""
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from adapt.gaussian_process import Posterior, matern_52
@@ -27,8 +28,8 @@ class MapBOSettings:
 
     length_scale: Positive = 0.1
     noise: Positive = 0.01
-    exploration: float = 0.05
-    enough: float = 0.9
+    exploration: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.05
+    enough: Positive = 0.9
 
 
 class CorrectedMap(Selector):

@@ -117,10 +117,10 @@ class Selector(ABC):
         Raises:
             RuntimeError: every controller was tried.
         """
+        if self._exhausted():
+            raise RuntimeError("ask was called after every controller was tried: check done first")
         untried = np.ones(len(self.prior), np.bool_)
         untried[self.rows] = False
-        if not untried.any():
-            raise RuntimeError("ask was called after every controller was tried: check done first")
         return self._choose(untried)
 
     def tell(self, row: int, outcome: Outcome) -> None:
@@ -176,7 +176,7 @@ class Selector(ABC):
             return reason
         if reason := self.spent():
             return reason
-        return "every controller was tried" if len(self._told) == len(self.prior) else None
+        return "every controller was tried" if self._exhausted() else None
 
     def spent(self) -> str | None:
         """Why no more trials are allowed, in words, or None where some are left."""
@@ -186,7 +186,11 @@ class Selector(ABC):
 
     @abstractmethod
     def _choose(self, untried: np.ndarray) -> int:
-        """Return a row, one for which `untried`, (k,) bool and somewhere true, is true unless it repeats."""
+        """Return a row, one for which `untried`, (k,) bool, is true unless the selector repeats trials."""
+
+    def _exhausted(self) -> bool:
+        """Whether no controller is left to be tried."""
+        return len(self._told) == len(self.prior)
 
     def _learn(self, row: int, outcome: Outcome) -> None:  # noqa: B027 (what was told is kept by `tell`)
         """Take in a trial, which is not yet in `rows` and `objectives`."""

@@ -34,9 +34,16 @@ class SuccessiveHalving(ModelFree):
         return int(self._order[np.argmax(untried[self._order])]) if row is None else row
 
     def _satisfied(self) -> str | None:
-        if len(self._pool) > 1 or self._waiting() is not None:
+        if self._undecided():
             return None
         return f"one gait is left of those that were tried, after {self._round} trials of it"
+
+    def _exhausted(self) -> bool:
+        return super()._exhausted() and not self._undecided()
+
+    def _undecided(self) -> bool:
+        """Whether trials are left by which one of the pool wins."""
+        return len(self._pool) > 1 or self._waiting() is not None
 
     def _waiting(self) -> int | None:
         """The first of the pool that is still to be tried in this round."""

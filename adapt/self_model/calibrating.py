@@ -74,11 +74,11 @@ def calibrate(
     features, parameters = Features(repertoire.robot, sensors), Parameters(repertoire.robot, prior)
     for _, trace in before:
         features.check(trace)
-    least = 2 * int(parameters.free.sum())
+    count = int(parameters.free.sum())
+    least = max(2 * count, count + 2)  # a line and its error need two more than there are slopes
     if models < least:
-        raise InvalidValueError(
-            f"there must be at least {least} models for {least // 2} parameters, not {models}"
-        )
+        many = f"{count} parameter{'s' * (count != 1)}"
+        raise InvalidValueError(f"there must be at least {least} models for {many}, not {models}")
     traced = _Traced(repertoire, before, features, seed=seed, threads=threads)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.CALIBRATION),)))
     size, spread = len(parameters.names), np.empty(0)

@@ -47,7 +47,8 @@ class Fault:
         return self.of(self.low + place * (self.high - self.low))
 
     def place(self, strength: float) -> float:
-        """Where in the range a strength is."""
+        """Where in the range a strength is, from 0 to 1: at its end where the strength is beyond it."""
+        strength = min(max(strength, self.low), self.high)
         if self.logarithmic:
             return math.log(strength / self.low) / math.log(self.high / self.low)
         return (strength - self.low) / (self.high - self.low)

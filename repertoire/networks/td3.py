@@ -32,7 +32,7 @@ class TD3Settings(Record):
     """Settings of what learns from transitions.
 
     Attributes:
-        critic_updates: of the critics, each generation.
+        critic_updates: number of updates of the critics in each generation.
         buffer_size: transitions that the replay buffer holds, the latest ones.
         time_limit: what the critics take the end of an episode for that lasted as long as it may: `terminal`,
             an end after which no reward can come, as in the paper's code, or `bootstrapped`, a point beyond

@@ -109,7 +109,7 @@ class MissionSuite(Suite):
         return {
             "study": self.name,
             "repertoire": fingerprint(self.repertoire)[:16],
-            "library": f"{len(self.library)} conditions" if self.library else "none",
+            "library": self.library.fingerprint[:16] if self.library else "none",
             "goal": self.goal,
             "within": self.within,
             "refinement": self.refinement,

@@ -19,7 +19,6 @@ from suites.recovery.table import Results
 from suites.recovery.tracks import Track
 from suites.videos import videos_list
 
-_SUBJECTS = ("self-model", "rehearsed")  # the first of them that ran is compared with the others
 _TESTED = (5, 10, 20)  # numbers of trials after which selectors are compared in pairs
 _ENOUGH = 5  # recoveries from each damage, of which a bootstrap can draw enough different samples
 _TEMPLATE = Path(__file__).with_name("report.md")
@@ -62,7 +61,7 @@ def report_text(results: Results, folder: Path, notes: Sequence[str]) -> str:
             "curves": picture("curves.png", caption) if tracks else "",
             "tables": join(block for track in tracks for block in _track(results, track)),
             "damages": join(_damages(results, track) for track in tracks),
-            "subject": _subject(results) if paired else "",
+            "subject": results.subject if paired else "",
             "paired": paired,
             "videos": videos_list(folder),
         },
@@ -73,11 +72,6 @@ def _tracks_with_recoveries(results: Results) -> list[Track]:
     if results.recoveries.empty:
         return []
     return [track for track in results.tracks if len(results.of(track))]
-
-
-def _subject(results: Results) -> str:
-    """The selector that is compared with the others."""
-    return next((name for name in _SUBJECTS if name in results.selectors), results.selectors[0])
 
 
 def _remarks(results: Results) -> Iterator[str]:
@@ -172,8 +166,9 @@ def _mean_by_damage(recoveries: pd.DataFrame, values: str) -> pd.DataFrame:
 
 def _paired(results: Results, track: Track) -> str:
     """How the first of the selectors compares with each rival over the damages of a track."""
-    subject, recoveries, tables = _subject(results), results.of(track), []
-    if recoveries["selector"].nunique() < 2 or recoveries["damage"].nunique() < 2:
+    subject, recoveries, tables = results.subject, results.of(track), []
+    selectors = recoveries["selector"].unique()
+    if subject not in selectors or len(selectors) < 2 or recoveries["damage"].nunique() < 2:
         return ""
     for mark in (mark for mark in _TESTED if mark <= results.trials):
         rows = [

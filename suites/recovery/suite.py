@@ -89,7 +89,7 @@ class RecoverySuite(Suite):
         return {
             "study": self.name,
             "repertoire": fingerprint(self.repertoire)[:16],
-            "library": f"{len(library)} conditions, {library.episodes} episodes" if library else "none",
+            "library": library.fingerprint[:16] if library else "none",
             "seed": self.seed,
             "trials": self.trials,
             "noise": "{:g}, {:g}".format(*self.noise),

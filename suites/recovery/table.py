@@ -14,6 +14,8 @@ from suites.recovery.tracks import Track
 from suites.recovery.trial import RecoveryTrial
 from suites.suite import Key
 
+_SUBJECTS = ("self-model", "rehearsed")  # the first of them that ran is compared with the others
+
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -47,6 +49,11 @@ class Results:
         """Names, in the order of the tables."""
         return list(self.recoveries["selector"].unique())
 
+    @property
+    def subject(self) -> str:
+        """The selector that is compared with the others, and filmed."""
+        return next((name for name in _SUBJECTS if name in self.selectors), self.selectors[0])
+
     def of(self, track: Track) -> pd.DataFrame:
         """The measured recoveries in a track, see `measured`, as far as all selectors have them."""
         names = self.recoveries["track"].str.split()
@@ -70,6 +77,7 @@ def tabulate(
     oracles = {_fault(trial): one for trial, one in planned if isinstance(one, OracleResult)}
     if not oracles:
         raise InvalidValueError("there are no results to report")
+    planned = [(trial, one) for trial, one in planned if _fault(trial) in oracles]
     best: dict[Key, TrialRecord] = dict(oracles)
     for trial, one in planned:
         if isinstance(one, RecoveryResult) and one.refined:
@@ -133,6 +141,7 @@ def _complete(recoveries: pd.DataFrame) -> pd.DataFrame:
         return recoveries
     columns = ["seed", "selector"]
     there = recoveries.pivot_table("rr_0", index="damage", columns=columns, aggfunc="count", sort=False)
+    there = there.reindex(columns=pd.MultiIndex.from_product(there.columns.levels))  # also what none has yet
     seeds = there.notna().all().groupby("seed").all()
     if seeds.any():
         kept = recoveries["seed"].isin(seeds.index[seeds])

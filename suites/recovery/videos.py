@@ -9,7 +9,6 @@ from robots.deployment.film import film_next_to_each_other
 from suites.recovery.table import Results
 from suites.videos import Video
 
-_SELECTORS = ("self-model", "rehearsed")  # of which the first is filmed that ran
 _COUNT = 3
 _SEED = 0
 _SECONDS = 5.0
@@ -25,7 +24,7 @@ def recovery_videos(results: Results, repertoire: Repertoire) -> list[Video]:
     if not tracks or results.recoveries.empty:
         return []
     runs, last = results.of(tracks[-1]), f"rr_{results.trials}"
-    name = next((one for one in _SELECTORS if one in results.selectors), results.selectors[0])
+    name = results.subject
     known = runs[(runs["selector"] == name) & ~runs["refined"]]  # no file holds gaits that were refined
     ranked = [own.sort_values(last, kind="stable") for _, own in known.groupby("damage", sort=False)]
     medians = [own.iloc[(len(own) - 1) // 2] for own in ranked]

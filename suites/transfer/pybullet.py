@@ -59,6 +59,16 @@ class PyBulletWalk:
     trace: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
 
+def check_pybullet_damage(damage: Damage) -> None:
+    """Refuse damage that PyBullet's environments cannot have.
+
+    Raises:
+        InvalidValueError: it is not of motors alone.
+    """
+    if any(defect.kind not in _FAULTS for defect in damage.defects):
+        raise InvalidValueError(f"damage in PyBullet can be {', '.join(_FAULTS)}, not {damage}")
+
+
 class PyBulletRobot:
     """A robot of ours in PyBullet's environment of it, with our names, signs and initial angles.
 
@@ -72,9 +82,8 @@ class PyBulletRobot:
 
     def __init__(self, robot: Robot, damage: Damage | None = None) -> None:
         self.robot, name = robot, robot.name
-        defects = damage.defects if damage else ()
-        if any(defect.kind not in _FAULTS for defect in defects):
-            raise InvalidValueError(f"damage in PyBullet can be {', '.join(_FAULTS)}, not {damage}")
+        if damage:
+            check_pybullet_damage(damage)
         damaged = damage.apply(self.robot) if damage else self.robot
         whole, left = (Motors.of(one.physics, robot.description.joints) for one in (robot, damaged))
         self._strength = left.gear * left.gain / (whole.gear * whole.gain)

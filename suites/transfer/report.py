@@ -8,6 +8,7 @@ import pandas as pd
 from pydantic import Field
 
 from repertoire.execution.provenance import processor_name, software_versions
+from robots.errors import InvalidValueError
 from robots.files.atomic import make_folder, write_text
 from robots.files.locks import locked
 from robots.files.records import Record
@@ -18,6 +19,8 @@ from suites.transfer.worlds import TransferWorld
 
 GAITS = "gaits"  # what takes the place of the selector's name where gaits run without damage
 _GAIT_FIGURES, _RECOVERY_FIGURES = ("mean", "worst tenth", "upright"), ("old gait", "recovered", "right part")
+_SHARES = ("old gait", "recovered", "old gait falls", "falls", "explained")
+_RECOVERED, _TEXTS = ("best", *_SHARES, "right part"), ("damage", "diagnosis")
 _TEMPLATE = Path(__file__).with_name("report.md")
 _PATIENCE = 900.0  # [s] for another process that writes the same report
 _Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -41,6 +44,18 @@ class TransferResult(Record):
     seed: Annotated[int, Field(ge=0, strict=True)]
     took: _Number
     figures: dict[str, bool | _Number | str]
+
+    def check(self) -> None:
+        """Refuse a result that lacks a figure of the report.
+
+        Raises:
+            InvalidValueError: it does.
+        """
+        numbers, texts = (_GAIT_FIGURES, ()) if self.method == GAITS else (_RECOVERED, _TEXTS)
+        for name in (*numbers, *texts):
+            value = self.figures.get(name)
+            if value is None or isinstance(value, str) != (name in texts):
+                raise InvalidValueError(f'"{name}" must be a {"text" if name in texts else "number"}')
 
     @property
     def key(self) -> Key:
@@ -116,10 +131,9 @@ def _each(recoveries: pd.DataFrame) -> str:
     """Every recovery."""
     if recoveries.empty:
         return ""
-    shares = ["old gait", "recovered", "old gait falls", "falls", "explained"]
-    columns = ["case", "damage", "diagnosis", "best", *shares]
+    columns = ["case", *_TEXTS, "best", *_SHARES]
     rows = [(*row[:2], row[2] or NOTHING, *map(_number, row[3:])) for row in recoveries[columns].to_numpy()]
-    return table((*columns[:3], "best [m]", *shares), rows, text_columns=3)
+    return table((*columns[:3], "best [m]", *_SHARES), rows, text_columns=3)
 
 
 def _number(value: float | None) -> str:

@@ -22,7 +22,7 @@ from robots.files.texts import read_json
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from suites.suite import Estimate, Key, Suite, result_path
-from suites.transfer.pybullet import ENVIRONMENTS, pybullet_is_installed
+from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
 from suites.transfer.report import GAITS, TransferResult, write_report
 from suites.transfer.stage import Stage
 from suites.transfer.worlds import TransferWorld
@@ -98,9 +98,12 @@ class TransferSuite(Suite):
             if not max(self.gaits, self.trials) <= len(one):
                 raise InvalidValueError(f"{label} has only {len(one)} gaits")
             self._faults(one.robot)
-        wanted = any(world.elsewhere for world in self.worlds)
-        if wanted and not pybullet_is_installed():
-            return ["PyBullet's environments are left out: pip install pybullet"]
+        if any(world.elsewhere for world in self.worlds):
+            if not pybullet_is_installed():
+                return ["PyBullet's environments are left out: pip install pybullet"]
+            for one in self.repertoires.values():
+                for damage in self._faults(one.robot) if one.robot.name in ENVIRONMENTS else ():
+                    check_pybullet_damage(damage)
         return []
 
     def plan(self, folder: Path) -> list[TransferTrial]:
@@ -139,12 +142,17 @@ class TransferSuite(Suite):
         return TransferResult(**known, seed=seed, took=took, figures=figures)
 
     def read(self, path: Path) -> TransferResult:
-        """Read a result."""
+        """Read a result; one of another fault than that of the plan is refused."""
         try:
             found = read_json(path)
-            return validate(TransferResult, found if isinstance(found, dict) else {})
+            result = validate(TransferResult, found if isinstance(found, dict) else {})
+            result.check()
         except InvalidValueError as error:
             raise InvalidFileError(f"{path} holds no trial of this study: {error}") from error
+        damage, expected = result.figures.get("damage"), self._texts.get(result.case, {}).get(result.number)
+        if result.method != GAITS and expected not in (None, damage):
+            raise InvalidFileError(f"{path} holds a recovery from {damage}, not from {expected}")
+        return result
 
     def write(self, path: Path, result: TransferResult) -> None:
         """Write a result."""
@@ -182,6 +190,15 @@ class TransferSuite(Suite):
             stage = Stage(repertoire, trial.world, gaits=self.gaits, seed=self.seed, threads=self.threads)
             self._stages[key] = stage
         return self._stages[key]
+
+    @cached_property
+    def _texts(self) -> dict[str, dict[int, str]]:
+        """Texts of the faults by case and number."""
+        return {
+            f"{label}-{world.name}": {n: str(damage) for n, damage in enumerate(self._faults(one.robot))}
+            for label, one in self.repertoires.items()
+            for world in self.worlds
+        }
 
     def _faults(self, robot: Robot) -> list[Damage]:
         texts = default_faults(robot) if self.damages is None else self.damages

@@ -71,7 +71,7 @@ _PORT = 8765
 @click.option(
     "--damage",
     metavar="DAMAGE",
-    help="Of the recovery in an exported page.  [default: the first leg lost]",
+    help="Damage of the recovery in an exported page.  [default: the first leg lost]",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an exported page that is there.")
 @threads_option

@@ -57,7 +57,12 @@ from surefoot.commands.console import (
     metavar="NAME",
     help="What finds out what is wrong, see `surefoot recover`.  [default: self-model]",
 )
-@click.option("--rehearsal", type=AnyPath, metavar="TABLE", help="[default: FILE-rehearsal if it is there]")
+@click.option(
+    "--rehearsal",
+    type=AnyPath,
+    metavar="TABLE",
+    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
+)
 @click.option(
     "--think-episodes",
     type=Positive,

@@ -15,8 +15,8 @@ from surefoot.commands.studies import run_study, study_options
 @click.option(
     "--damages", type=AnyPath, help="YAML list of damages.  [default: legs lost and dead, pairs lost]"
 )
-@click.option("--tasks", type=Names(), help="Of goal,distance,rule,watch,hours.  [default: all]")
-@click.option("--worlds", type=Names(), help="Of nominal,gap.  [default: both]")
+@click.option("--tasks", type=Names(), help="Tasks, of goal,distance,rule,watch,hours.  [default: all]")
+@click.option("--worlds", type=Names(), help="Robots, of nominal,gap.  [default: both]")
 @click.option("--goal", type=Number(min=0, min_open=True), help="Distance of the goal [m].  [default: 5]")
 @click.option("--within", type=Number(min=0, min_open=True), help="... reached within [m].  [default: 0.25]")
 @click.option("--refine", "refinement", type=Whole(min=0), help="See `surefoot mission`.  [default: 800]")

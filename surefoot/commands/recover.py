@@ -81,7 +81,7 @@ class SelectorOption(click.Option):
     "--think",
     type=Number(min=0, min_open=True),
     metavar="SECONDS",
-    help="How long self-model simulates after each trial of another gait, for robots that must be quick: "
+    help="How long self-model simulates after the first trial of each gait, for robots that must be quick: "
     "what it finds then depends on the machine.  [default: as long as --think-episodes takes]",
 )
 @click.option(

@@ -23,15 +23,20 @@ from surefoot.commands.studies import run_study, study_options
     type=Names(),
     help="Faults to recover from.  [default: the motors of one leg dead, of another weak, of a third stuck]",
 )
-@click.option("--selector", help="By which to recover.  [default: self-model]")
+@click.option("--selector", help="Selector that chooses the trials.  [default: self-model]")
 @click.option("--gaits", type=Positive, help="Number of gaits that walk, the best.  [default: 20]")
 @click.option("--trials", type=Positive, help="Trials of each recovery.  [default: 5]")
-@click.option("--think-episodes", "think", type=Positive, help="Simulated after each trial.  [default: 400]")
+@click.option(
+    "--think-episodes",
+    "think",
+    type=Positive,
+    help="Episodes that it simulates after the first trial of each gait.  [default: 400]",
+)
 @click.option(
     "--refine",
     type=Whole(min=0),
     metavar="EPISODES",
-    help="Of each search for a better gait, 0 for none.  [default: that of `surefoot recover`]",
+    help="Episodes of each search for a better gait, 0 for none.  [default: that of `surefoot recover`]",
 )
 @study_options("transfer", filmed="anything; this study has nothing to film")
 def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options: Any) -> None:

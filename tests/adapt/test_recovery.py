@@ -306,6 +306,14 @@ def test_no_trial_follows_the_last_fall_that_is_allowed(go):
     assert again.stop == "the robot fell 1 times, and more is not allowed"
 
 
+def test_who_interrupts_before_the_first_trial_keeps_the_old_gait(go):
+    for name in ("in-order", "random", "map-bo"):
+        recovery = go(trials=5, selector=name, interrupted=lambda: True)
+        assert [trial.row for trial in recovery.trials] == [recovery.incumbent]
+        assert recovery.row == recovery.incumbent
+        assert recovery.stop == "it was interrupted"
+
+
 def test_the_oracle_is_told_the_truth(go):
     recovery = go(trials=5, selector="oracle", oracle=True)
     assert recovery.row == recovery.oracle_row

@@ -11,6 +11,7 @@ from robots.files.records import Positive
 _NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Probability = Annotated[float, Field(ge=0, lt=1)]
+_Likelihood = Annotated[float, Field(gt=0, lt=1)]
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class ResidualLevel:
     residual: Positive
     length_scale: Positive
     evidence: Positive
-    fall: _Probability
+    fall: _Likelihood
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,11 @@ class Tolerances:
         channels: see `log_evidence`.
     """
 
-    noise_share: float = 0.05
-    noise_offset: float = 0.01
-    common: float = 0.4
-    surprise: float = 0.01
-    channels: float = 3.0
+    noise_share: _NotNegative = 0.05
+    noise_offset: _NotNegative = 0.01
+    common: _Share = 0.4
+    surprise: _Share = 0.01
+    channels: Positive = 3.0
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,13 @@ class RehearsedSettings:
 
     levels: tuple[ResidualLevel, ...] = LEVELS
     tolerances: Tolerances = Tolerances()
-    healthy: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    healthy: _Likelihood = 0.1
     unknown: _Probability = 0.1
     pairs: _Probability = 0.2
-    fitted: _Probability = 0.5
-    price: float = 3.0
+    fitted: _Likelihood = 0.5
+    price: _NotNegative = 3.0
     caution: Caution = Caution()
-    tolerance: float = 0.04
+    tolerance: _NotNegative = 0.04
     enough: float | None = None
 
     def __post_init__(self) -> None:

@@ -116,8 +116,10 @@ def test_every_controller_can_be_tried(make, tell, name):
     selector = make(name, trials=400)
     for row in range(150):
         tell(selector, row)
-    assert selector.done()
-    if name != "successive-halving":
+    if name == "successive-halving":  # which tries the better half again
+        assert selector.done() is None
+    else:
+        assert selector.done()
         with pytest.raises(RuntimeError, match="every controller was tried"):
             selector.ask()
 

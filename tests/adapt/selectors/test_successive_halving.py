@@ -37,3 +37,11 @@ def test_what_is_left_over_goes_to_the_next_best():
     selector = halve([1.0, 2, 3, 4], trials=3)
     assert selector.rows == [0, 1, 1]
     assert selector.ask() == 2
+
+
+def test_a_pool_of_all_controllers_is_halved_too():
+    selector = halve([1.0, 3, 2], trials=20)
+    assert selector.rows == [0, 1, 2, 1, 2, 1]
+    assert selector.done() == "one gait is left of those that were tried, after 3 trials of it"
+    with pytest.raises(RuntimeError, match="every controller was tried"):
+        selector.ask()

@@ -79,6 +79,8 @@ def test_a_damaged_robot_or_another_gait_is_refused():
         calibrate(gaits, [])
     with pytest.raises(InvalidValueError, match="at least 40 models"):
         calibrate(gaits, [(ROW, damaged)], prior=PRIOR, models=39)
+    with pytest.raises(InvalidValueError, match="at least 3 models for 1 parameter, not 2"):
+        calibrate(gaits, [(ROW, damaged)], prior=Randomization(friction=(0.5, 1.5)), models=2)
 
 
 def test_a_file_holds_it(tmp_path):

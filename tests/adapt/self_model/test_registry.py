@@ -48,6 +48,12 @@ def test_no_more_than_four_at_once_and_none_that_contradict_each_other() -> None
     assert registry.combine([weak[0], registry.faults["left_front", "lost"].of(None)]) is None
 
 
+def test_strengths_beyond_the_range_are_placed_at_its_ends() -> None:
+    fault = Registry(load_robot("hexapod")).faults["floor", "friction"]
+    assert fault.logarithmic
+    assert [fault.place(strength) for strength in (0.0, fault.low / 2, 2 * fault.high)] == [0, 0, 1]
+
+
 def test_families_can_be_left_out() -> None:
     robot = load_robot("hexapod")
     assert "bent" not in {kind for _, kind in Registry(robot, without=("bent",)).faults}

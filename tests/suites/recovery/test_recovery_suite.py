@@ -248,6 +248,7 @@ def test_the_library_holds_what_the_track_says(repertoire, library, tmp_path):
         ({"damage": "back_left:lost"}, "holds recoveries from back_left:lost, not from front_left:lost"),
         ({"seed": 1}, "holds another trial: remove it"),
         ({"number": 1}, "holds another trial: remove it"),
+        ({"case": "listed-x"}, "holds another trial: remove it"),
     ],
 )
 def test_a_damaged_result_is_refused(repertoire, library, tmp_path, text, message):

@@ -73,6 +73,22 @@ def test_only_what_all_selectors_have_is_compared():
     assert first.of(TRACKS[1])["damage"].unique().tolist() == [DAMAGES[0]]
 
 
+def test_a_seed_that_a_selector_lacks_altogether_is_not_compared():
+    pairs = [make_oracle(0)]
+    for seed, name in ((0, "random"), (1, "random"), (0, "map-bo")):
+        trial = replace(make_trial(TRACKS, "listed", 0, name), number=seed)
+        pairs.append((trial, make_recovery(trial, np.array([0.5, 1.0]))))
+    kept = make_results(pairs).of(TRACKS[0])
+    assert sorted(kept["selector"]) == ["map-bo", "random"]
+    assert set(kept["seed"]) == {0}
+
+
+def test_a_recovery_waits_for_the_oracle_of_its_fault():
+    trials = [make_trial(TRACKS, "listed", fault, "random") for fault in (0, 1)]
+    pairs = [make_oracle(1), *((trial, make_recovery(trial, np.array([0.5, 1.0]))) for trial in trials)]
+    assert make_results(pairs).recoveries["damage"].tolist() == [DAMAGES[1]]
+
+
 def test_nothing_to_report_is_refused():
     with pytest.raises(InvalidValueError, match="there are no results to report"):
         make_results([(replace(make_oracle(0)[0], fault=3), make_oracle(0)[1])])

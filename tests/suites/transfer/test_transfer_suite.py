@@ -170,6 +170,18 @@ def test_damaged_files_and_impossible_studies_are_refused(repertoire, tmp_path, 
         path.write_text(text)
         with pytest.raises(InvalidFileError, match="holds no trial of this study"):
             suite.read(path)
+    sound = {"case": "small-together", "method": "random", "number": 0, "seed": 1, "took": 1.0}
+    figures = dict.fromkeys(("best", "old gait", "recovered", "old gait falls", "falls", "explained"), 1.0)
+    figures |= {"right part": True, "damage": "back_left:lost", "diagnosis": ""}
+    for changes, message in (
+        ({"best": "much"}, '"best" must be a number'),
+        ({"diagnosis": 1.0}, '"diagnosis" must be a text'),
+        ({}, "a recovery from back_left:lost, not from front_left:dead"),
+    ):
+        path.write_text(json.dumps(sound | {"figures": figures | changes}))
+        with pytest.raises(InvalidFileError, match=message):
+            make_suite(repertoire, "together", damages=("front_left:dead",)).read(path)
+    make_suite(repertoire, "together", damages=("back_left:lost",)).read(path)
     for changes, message in (
         ({"selector": "oracle"}, "needs more than gaits"),
         ({"gaits": 9}, "only 8 gaits"),
