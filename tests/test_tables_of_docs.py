@@ -369,6 +369,36 @@ def test_the_recoveries_of_the_ant_on_robots_that_differ() -> None:
     assert round(36 * now["falls"].mean()) == 1
 
 
+def test_the_recoveries_of_the_ant_where_robots_differ_more() -> None:
+    found = pd.read_csv(RESULTS / "transfer-recoveries" / "ant-wide" / "recoveries.csv").set_index("damage")
+    old, new = found[["old gait", "recovered"]].mul(found["best"], axis=0).mean()
+    text = " ".join((RESULTS / "transfer.md").read_text().split())
+    assert f"{new:.1f} m as a mean over six faults, {new / old:.1f} times as far as the old gait. All" in text
+    assert found["right part"].all()
+    assert found["falls"][found["falls"] > 0].round(2).to_dict() == {
+        "back_right:dead": 0.5,
+        "front_left:dead": 0.17,
+    }
+    worst = found.loc["front_left:dead"]
+    assert (
+        f"makes {worst['recovered'] * worst['best']:.1f} m and the best gait found {worst['best']:.1f} m"
+        in text
+    )
+    assert f"Where these vary 1.5 times as much {new:.1f} m, four falls" in (ROOT / "README.md").read_text()
+
+
+def test_the_recoveries_of_the_hexapod_on_robots_that_differ() -> None:
+    found = pd.read_csv(RESULTS / "transfer-recoveries" / "hexapod-gap" / "recoveries.csv")
+    near, far = (found[found["case"] == f"hexapod-{name}"]["recovered"] for name in ("gap", "wide"))
+    words = "end with {:.2f} and {:.2f} of the best gait, where they differ 1.5 times as much with "
+    words += "{:.2f} and {:.2f}"
+    assert words.format(*near, *far) in " ".join((RESULTS / "transfer.md").read_text().split())
+    assert not found["falls"].any()
+    assert all(
+        part.split(":")[0] in own for part, own in zip(found["damage"], found["diagnosis"], strict=True)
+    )
+
+
 def test_the_recoveries_of_the_hexapod_with_other_physics() -> None:
     found = pd.read_csv(RESULTS / "transfer-recoveries" / "hexapod" / "recoveries.csv").set_index("damage")
     first, second = found.loc["left_front:lost"], found.loc["right_rear:dead"]
@@ -500,8 +530,8 @@ def test_the_distances_of_missions() -> None:
     own, oracle, resets = (worst.loc[method] for method in ("mission", "oracle", "resets"))
     assert (int(own["falls"]), int(oracle["falls"]), int(resets["falls"])) == (7, 13, 1)
     assert (
-        f"makes {own['distance']:.1f} m with seven falls, the oracle {oracle['distance']:.1f} m "
-        f"with thirteen, and resets lead to {resets['distance']:.1f} m with one"
+        f"makes {own['distance']:.1f} m with seven falls, the robot that is told at once what broke "
+        f"{oracle['distance']:.1f} m with thirteen, and with resets it is {resets['distance']:.1f} m with one"
     ) in text
 
 
