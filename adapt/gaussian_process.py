@@ -6,16 +6,15 @@ from scipy.linalg import solve_triangular
 _ROWS = 16  # initial capacity for observations
 
 
-def matern_52(distances: np.ndarray, *, length_scale: float, variance: float = 1.0) -> np.ndarray:
-    """Matérn covariance with ν = 5/2 (Rasmussen & Williams 2006, eq. 4.17).
+def matern_52(distances: np.ndarray, *, length_scale: float) -> np.ndarray:
+    """Matérn covariance of variance 1 with ν = 5/2 (Rasmussen & Williams 2006, eq. 4.17).
 
     Args:
         distances: between points, of any shape, not negative.
         length_scale: ρ, in units of the distances.
-        variance: of the signal, k(x, x).
     """
     d = np.sqrt(5.0) * distances / length_scale
-    return variance * (1 + d + d**2 / 3) * np.exp(-d)
+    return (1 + d + d**2 / 3) * np.exp(-d)
 
 
 class Posterior:

@@ -23,14 +23,13 @@ def format_objective(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3f}"
 
 
-def diagnosis_words(diagnosis: Iterable[tuple[str, float]], count: int = 3) -> str:
-    """The first causes in a line, e.g. "front_left:dead 0.83, front_left:lost 0.10".
+def diagnosis_words(diagnosis: Iterable[tuple[str, float]]) -> str:
+    """The first three causes in a line, e.g. "front_left:dead 0.83, front_left:lost 0.10".
 
     Args:
         diagnosis: causes and their probabilities, the most probable first.
-        count: of causes to name at most.
     """
-    likely = [(name, p) for name, p in list(diagnosis)[:count] if p >= _NEGLIGIBLE]
+    likely = [(name, p) for name, p in list(diagnosis)[:3] if p >= _NEGLIGIBLE]
     return ", ".join(f"{name} {p:.2f}" for name, p in likely)
 
 

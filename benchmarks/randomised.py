@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from robots.files.atomic import write_text
 from robots.randomization import DEFAULT, GAP, randomised
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Simulation
+from suites.recovery.metrics import worst_tenth
 from suites.transfer.pybullet import ENVIRONMENTS, PyBulletRobot, pybullet_is_installed
 
 _BEST = 20  # gaits that are compared
@@ -79,14 +81,13 @@ def _walked(best: Repertoire) -> dict[str, float]:
                 np.tile(derive_seeds(0, SeedFamily.CONFIRMATION, 0, count), len(gaits)),
                 variants=np.tile(np.arange(count) % len(robots), len(gaits)),
             )
-        distances = np.sort(ran.distances)
+        distances = np.where(ran.diverged, 0.0, ran.distances)
         found[f"{name} distance"] = float(distances.mean())
-        found[f"{name} worst tenth"] = float(distances[: max(1, len(distances) // 10)].mean())
+        found[f"{name} worst tenth"] = float(worst_tenth(distances))
         found[f"{name} falls"] = float(ran.fell.mean())
     if robot.name in ENVIRONMENTS and pybullet_is_installed():
-        there = PyBulletRobot(robot)
-        walks = [there.walk(gait, seed=number) for number, gait in enumerate(gaits)]
-        there.environment.close()
+        with closing(PyBulletRobot(robot)) as there:
+            walks = [there.walk(gait, seed=number) for number, gait in enumerate(gaits)]
         found["pybullet distance"] = float(np.mean([walk.distance for walk in walks]))
         found["pybullet falls"] = float(np.mean([walk.fell for walk in walks]))
     return found

@@ -23,7 +23,7 @@ class SelectorEntry:
     """A selector that can be asked for.
 
     Attributes:
-        name: under which it is registered, or what records call it that is not.
+        name: under which it is registered; of one that is not registered, what records call it.
         summary: what it is, in a line.
         kind: its class, or whatever else makes one in a context.
         needs_table: whether it needs a rehearsal.

@@ -56,7 +56,7 @@ class Summary(NamedTuple):
         return value if math.isnan(self.low) else f"{value} [{low}, {high}]"
 
 
-def summarise(values: np.ndarray, statistic: Statistic, *, seed: int = 0) -> Summary:
+def summarise(values: np.ndarray, statistic: Statistic) -> Summary:
     """Return a statistic of all recoveries, and its interval by a stratified bootstrap.
 
     Each resample draws, for every damage, as many of its recoveries as there are, with replacement (Agarwal
@@ -73,7 +73,7 @@ def summarise(values: np.ndarray, statistic: Statistic, *, seed: int = 0) -> Sum
         return Summary(value, math.nan, math.nan)
     d, s = (values if values.shape[1] > 1 else values.T).shape
     values = values.reshape(d, s)
-    draws = np.random.default_rng(seed).integers(s, size=(_RESAMPLES, d, s))
+    draws = np.random.default_rng(0).integers(s, size=(_RESAMPLES, d, s))
     resampled = np.take_along_axis(values[None], draws, axis=2).reshape(_RESAMPLES, d * s)
     found = np.sort(statistic(resampled))
     low, high = found[round(0.025 * (_RESAMPLES - 1))], found[round(0.975 * (_RESAMPLES - 1))]

@@ -21,7 +21,7 @@ _Count = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
 
 class TrialRecord(Record):
-    """What both have in common.
+    """What results of oracles and of recoveries have in common.
 
     Attributes:
         case: fault and robot, or track and fault, see `RecoveryTrial.key`.

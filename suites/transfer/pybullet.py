@@ -100,6 +100,10 @@ class PyBulletRobot:
         self._start = np.array(self._there.robot_body.pose().xyz())
         self._free = self.robot.physics.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
 
+    def close(self) -> None:
+        """Let PyBullet go."""
+        self.environment.close()
+
     def reset(self, seed: int) -> np.ndarray:
         """Start an episode from the joint angles that a seed has here; returns the observation."""
         with redirect_stdout(io.StringIO()):
@@ -238,7 +242,7 @@ class PyBulletEvaluator:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._robot.environment.close()
+        self._robot.close()
 
     def add(self, solutions: np.ndarray) -> np.ndarray:
         """Have further controllers run, see `Evaluator.add`."""
@@ -287,7 +291,7 @@ def measure_pybullet(robot: Robot, controllers: np.ndarray) -> float:
             started = time.perf_counter()
             observation, *_ = peer.step(action)
             spent += time.perf_counter() - started
-    peer.environment.close()
+    peer.close()
     return len(controllers) * steps / spent
 
 

@@ -33,7 +33,7 @@ class TransferResult(Record):
         case: names of the repertoire and the world.
         method: name of the selector, or `GAITS`.
         number: of the fault, from 0.
-        seed: from which its random numbers derive.
+        seed: from which the random numbers of a recovery derive; gaits walk with those of the study.
         took: how long it took [s].
         figures: see `Stage.walk` and `Stage.recover`.
     """

@@ -1,1 +1,1 @@
-"""Multi-prior map-based Bayesian optimisation, which averages over rehearsed damages: `rehearsed`."""
+"""Multi-prior Bayesian optimisation over rehearsed damages, `rehearsed`, and fitted ones, `self-model`."""

@@ -65,14 +65,13 @@ class Fitted(MultiPrior):
 
     Args:
         context: what is known; its table may be None.
-        settings: of the mixture.
 
     Raises:
         InvalidValueError: it must think with a repertoire of another number of controllers.
         UnknownNameError: the robot has no such sensor, or there is no family of damage to leave out.
     """
 
-    def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__(context)
         thinking, prior = context.thinking, context.prior
         assert thinking is not None  # see `make_selector`
@@ -94,8 +93,8 @@ class Fitted(MultiPrior):
         self._known = [models[text] for text in self._table.conditions if text in models]
         self._forecast = Forecast(self._twin, self._take_in_library(), seed=context.seed)
         tolerances = Tolerances(channels=WEIGHT * len(self._features))
-        self._traced = replace(settings or RehearsedSettings(levels=_LEVELS), tolerances=tolerances)
-        self._plain = settings or RehearsedSettings()
+        self._traced = RehearsedSettings(levels=_LEVELS, tolerances=tolerances)
+        self._plain = RehearsedSettings()
         self._fitted: list[Model] = []
         self._thought: Thought | None = None
         self._explained = 0.0  # by the best fit

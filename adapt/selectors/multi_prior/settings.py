@@ -1,4 +1,4 @@
-"""`RehearsedSettings`: how far `Rehearsed` trusts hypotheses and measurements."""
+"""`RehearsedSettings`: how far `Rehearsed` and `Fitted` trust hypotheses and measurements."""
 
 from typing import Annotated
 
