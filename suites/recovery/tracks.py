@@ -78,6 +78,13 @@ TRACKS = (
         left_out=True,
     ),
     Track(
+        "T0-left-out",
+        "random faults and pairs of them, of families that the self-model does not know, and no library",
+        "none",
+        faults="registry",
+        left_out=True,
+    ),
+    Track(
         "T4-gap",
         "random faults and pairs of them, on a robot that differs from the rehearsed one",
         "all",

@@ -25,7 +25,7 @@ from adapt.self_model.twin import Twin
 from repertoire.execution.resources import one_blas_thread
 from robots.errors import InvalidValueError
 
-_ALONE = 0.3  # share that a fit must explain where nothing was rehearsed: a healthy robot explains nothing
+_ALONE = 0.3  # share that a fit must explain where no damage was rehearsed: a healthy robot explains nothing
 _FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
 _MODELS = 6  # fitted ones that are hypotheses
 _ALIKE = 2  # of these, with the same faults in other strengths
@@ -60,8 +60,8 @@ class Fitted(MultiPrior):
     Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, or
     another share, see `Thinking`, the registry hardly holds what is wrong, and a misfit would mislead with
     confidence. Then it believes what `Rehearsed` does without all of this. So it does as long as no trial has
-    a trace. Without a rehearsal that is what a healthy robot does, and a fit that explains a third is better:
-    30% are enough.
+    a trace. Where no damage was rehearsed that is what a healthy robot does, and a fit that explains a third
+    is better: 30% are enough.
 
     Args:
         context: what is known; its table may be None.
@@ -83,9 +83,9 @@ class Fitted(MultiPrior):
         robot = thinking.repertoire.robot
         self._features, self._twin = Features(robot, thinking.sensors), Twin(thinking, context.on_thinking)
         self._rehearsed = context.table is not None
-        usual = TRUSTED if self._rehearsed else _ALONE
-        self._trusted = usual if thinking.trusted is None else thinking.trusted
         self._table = context.table or _healthy_table(context)
+        usual = TRUSTED if len(self._table) > 1 else _ALONE
+        self._trusted = usual if thinking.trusted is None else thinking.trusted
         self._rating = Rating(self._twin, self._features, seed=context.seed)
         registry = Registry(robot, without=thinking.without)
         self._fit = Fit(self._rating, registry, self._table.damages, seed=context.seed)
