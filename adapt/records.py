@@ -15,7 +15,7 @@ VERSION = 9
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 _WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
 LIMPING = 0.05  # the same to limp: below it, it stands or falls
-TRUSTED = 0.6  # share of the trials' difference from a healthy robot that an explanation must explain
+TRUSTED = 0.3  # share of the trials' difference from a healthy robot that an explanation must explain
 
 
 def format_objective(value: float) -> str:

@@ -9,7 +9,7 @@ from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from adapt.mission.world import Stretch
 from adapt.objective import find_objective
-from adapt.records import Outcome, RefinedGait, diagnosis_words
+from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
 from adapt.rehearsal.table import Table
 from adapt.relearning.relearner import Relearner
 from adapt.selectors.catalogue import SelectorEntry, make_selector
@@ -26,8 +26,6 @@ _LISTED = 80  # gaits that are simulated on what is believed: so many by what is
 _TURNING = 30  # ... and so many of those that turn most to either side
 _BATCHES = 4  # of these, each with the best of what is left
 _TRIALS = 100  # of a mission, more than it ever makes
-# Share that a fit must explain: trials from where a robot stands are less like episodes
-_TRUSTED = 0.3
 _ELSEWHERE = 0.1  # [rad] by which a joint of a robot that stands is not where its servo was told to be
 
 
@@ -89,9 +87,7 @@ class Diagnosis:
         share = self.trial_steps / repertoire.robot.description.episode_steps
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
-        self.thinking = Thinking(
-            short, None, episodes, sensors=sensors, objective=aim, threads=threads, trusted=_TRUSTED
-        )
+        self.thinking = Thinking(short, None, episodes, sensors=sensors, objective=aim, threads=threads)
         self._repertoire, self._entry, self._seed = short, entry, seed
         self._whole, self._rehearsed = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]
@@ -146,7 +142,7 @@ class Diagnosis:
             dict(told[:5]),
             diagnosis_words(told),
             thought.episodes if thought else 0,
-            thought is None or thought.explained >= _TRUSTED,
+            thought is None or thought.explained >= TRUSTED,
         )
 
     def promising(self) -> list[list[int]]:

@@ -89,8 +89,6 @@ class Thinking:
         objective: by which gaits are compared; that of the training by default.
         refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
         threads: of the simulation; all cores by default.
-        trusted: share of what trials showed beyond a healthy robot that a fit must explain to be believed; by
-            default 0.6, and 0.3 where nothing was rehearsed that would be believed instead.
         hurried: asked again and again whether to come to an end, whatever the limits.
 
     Raises:
@@ -107,7 +105,6 @@ class Thinking:
     objective: RecoveryObjective | None = None
     refinement: RefinementSettings | None = None
     threads: int | None = None
-    trusted: float | None = None
     hurried: Callable[[], bool] = lambda: False
 
     @property

@@ -25,7 +25,6 @@ from adapt.self_model.twin import Twin
 from repertoire.execution.resources import one_blas_thread
 from robots.errors import InvalidValueError
 
-_ALONE = 0.3  # share that a fit must explain where no damage was rehearsed: a healthy robot explains nothing
 _FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
 _MODELS = 6  # fitted ones that are hypotheses
 _ALIKE = 2  # of these, with the same faults in other strengths
@@ -57,11 +56,9 @@ class Fitted(MultiPrior):
     all features of a trace and wrong about how far the robot came. Finalists run several times under the best
     models before one of them is proposed.
 
-    Where the best fit explains less than 60% of what sets the trials apart from those of a healthy robot, or
-    another share, see `Thinking`, the registry hardly holds what is wrong, and a misfit would mislead with
-    confidence. Then it believes what `Rehearsed` does without all of this. So it does as long as no trial has
-    a trace. Where no damage was rehearsed that is what a healthy robot does, and a fit that explains a third
-    is better: 30% are enough.
+    Where the best fit explains less than 30% of what sets the trials apart from those of a healthy robot, the
+    registry hardly holds what is wrong, and a misfit would mislead with confidence. Then it believes what
+    `Rehearsed` does without all of this. So it does as long as no trial has a trace.
 
     Args:
         context: what is known; its table may be None.
@@ -84,8 +81,6 @@ class Fitted(MultiPrior):
         self._features, self._twin = Features(robot, thinking.sensors), Twin(thinking, context.on_thinking)
         self._rehearsed = context.table is not None
         self._table = context.table or _healthy_table(context)
-        usual = TRUSTED if len(self._table) > 1 else _ALONE
-        self._trusted = usual if thinking.trusted is None else thinking.trusted
         self._rating = Rating(self._twin, self._features, seed=context.seed)
         registry = Registry(robot, without=thinking.without)
         self._fit = Fit(self._rating, registry, self._table.damages, seed=context.seed)
@@ -158,7 +153,7 @@ class Fitted(MultiPrior):
         """Whether what is wrong is known well enough after the first trial of a gait, and trials are left."""
         return (
             relearner.searches < REFINEMENTS
-            and self._explained >= self._trusted
+            and self._explained >= TRUSTED
             and sum(tried == row for tried, _ in self._outcomes) == 1
             and len(self._outcomes) < self.trials
             and not self._twin.thinking.hurried()
@@ -253,7 +248,7 @@ class Fitted(MultiPrior):
 
     def _conclude(self) -> None:
         """Where the best fit explains too little, believe in what was rehearsed alone."""
-        if self._explained < self._trusted:
+        if self._explained < TRUSTED:
             hypotheses = rehearsed_hypotheses(self._table, self.prior, pairs=self._plain.pairs > 0)
             self._expect(hypotheses, self._plain, self._evidence_of)
 

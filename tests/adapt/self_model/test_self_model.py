@@ -361,7 +361,7 @@ def test_a_misfit_hands_back_to_rehearsed() -> None:
             one.tell(row, replace(robot.outcome(row), evidence=np.array([0.1])))
         np.testing.assert_array_equal(selector.predicted, plain.predicted)
     assert selector.recommendation() == plain.recommendation()
-    assert selector.thought().explained < 0.6
+    assert selector.thought().explained < 0.3
     assert selector.diagnosis() == plain.diagnosis()
     causes, believed = dict(selector.told()), dict(plain.told())
     assert sum(causes.values()) == pytest.approx(1)
@@ -371,15 +371,13 @@ def test_a_misfit_hands_back_to_rehearsed() -> None:
     assert causes[UNKNOWN] > believed[UNKNOWN]
 
 
-@pytest.mark.parametrize(("library", "believed"), [((), True), (("right_front:dead",), False)])
-def test_a_fit_that_explains_a_third_is_believed_where_nothing_was_rehearsed(
-    library: tuple[str, ...], believed: bool
-) -> None:
+@pytest.mark.parametrize("library", [(), ("right_front:dead",)])
+def test_a_fit_that_explains_a_third_is_believed(library: tuple[str, ...]) -> None:
     robot = Robot(DAMAGE, library, without=only("bent"), episodes=250)
     selector = make_selector("self-model", robot.context)
     selector.tell(0, robot.outcome(0))
     assert 0.3 < selector.thought().explained < 0.6
-    assert ("joint=left_middle_femur:bent@" in selector.diagnosis()[0][0]) is believed
+    assert "joint=left_middle_femur:bent@" in selector.diagnosis()[0][0]
 
 
 def test_a_trial_without_a_trace_counts_by_its_objective() -> None:

@@ -4,7 +4,6 @@ import csv
 import json
 import math
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +17,11 @@ from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.relearning.relearner import Relearner
 from adapt.selectors.multi_prior import fitted
-from adapt.self_model.twin import Thinking
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
-from suites.recovery import suite as suite_module
 from suites.recovery import trial as trial_module
 from suites.recovery.results import ORACLE, OracleResult, read_result, write_result
 from suites.recovery.suite import RecoverySuite
@@ -178,8 +175,7 @@ def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, bi
 
 
 def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_path, binding, monkeypatch):
-    trusting = partial(Thinking, trusted=-1.0)  # of an untrained robot, fits explain nothing
-    monkeypatch.setattr(suite_module, "Thinking", trusting)
+    monkeypatch.setattr(fitted, "TRUSTED", -1.0)  # of an untrained robot, fits explain nothing
     found = RefinedGait(np.zeros_like(repertoire.gaits.solutions[0]), 8, 0, 1.0, 0.0, 1, ("all:weak@0.5",))
 
     def refine(self, causes, rows):
