@@ -369,6 +369,57 @@ def test_the_recoveries_of_the_ant_on_robots_that_differ() -> None:
     assert round(36 * now["falls"].mean()) == 1
 
 
+def test_how_much_a_fit_must_explain() -> None:
+    every = pd.read_csv(BENCHMARKS / "fits-shares.csv")
+    shown = list(table_below(HELPED, "| what is known, and the share |").values())
+    ratios = every[[f"after {trial}" for trial in (2, 3, 5)]].div(every["best"], axis=0)
+    groups = ratios.groupby([every["track"], every["share"]], sort=False)
+    for cells, (group, own) in zip(shown, groups, strict=True):
+        last, whole = (
+            own["after 5"].to_numpy(),
+            every.loc[own.index, "after 5"] / every.loc[own.index, "whole"],
+        )
+        numbers = [*own.mean(), worst_tenth(last)]
+        assert cells == [str(len(own)), *(f"{one:.2f}" for one in numbers), f"{whole.mean():.0%}"], group
+    report = pd.read_csv(RESULTS / "recovery-simulated" / "hexapod-relearning-T0-left-out" / "recoveries.csv")
+    alone = every[(every["track"] == "T0-left-out") & (every["share"] == 30)]
+    known = ratios.loc[alone.index, "after 5"].groupby(alone["damage"]).mean()
+    np.testing.assert_allclose(report.set_index("damage")["rr_5"].sort_index(), known, atol=1e-3)
+    mean, tail, whole = shown[1][3:]
+    row = f"{mean} of the best gait, the worst tenth {tail}; {whole} of the healthy distance, no fall"
+    assert row in (ROOT / "README.md").read_text()
+    assert not alone["fallen"].any()
+    assert f"it is {mean} over 18 faults of such kinds" in RECOVERY
+    last = every.assign(rr=ratios["after 5"]).pivot_table("rr", index=["track", "damage"], columns="share")
+    change = (last[30] - last[60]).groupby("track", sort=False)
+    words = [
+        "none",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+    ]
+    better, worse = (
+        {t: words[n] for t, n in (sign * change.obj > 0.03).groupby("track").sum().items()}
+        for sign in (1, -1)
+    )
+    assert (
+        f"Without a library {better['T0-left-out']} of 18 recoveries end better by more than 0.03 and "
+        f"{worse['T0-left-out']} worse, with it {better['T4-left-out']} better and {worse['T4-left-out']} "
+        f"worse. On robots that differ {better['T4-gap']} of four changes by more than 0.03"
+    ) in HELPED
+    assert worse["T4-gap"] == "none"
+
+
 def test_the_recoveries_of_the_ant_where_robots_differ_more() -> None:
     found = pd.read_csv(RESULTS / "transfer-recoveries" / "ant-wide" / "recoveries.csv").set_index("damage")
     old, new = found[["old gait", "recovered"]].mul(found["best"], axis=0).mean()
