@@ -1,10 +1,12 @@
 """The posterior against brute force, and what the rehearsed selector makes of it."""
 
 import dataclasses
+import math
 from functools import partial
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from scipy import stats
 from six_legs import World, library
 
@@ -236,6 +238,22 @@ def test_it_stops_when_there_is_little_to_gain(world, table):
     early = stop(tolerance=0.0, enough=0.8)
     assert early[0] < 15
     assert early[1] == "the best gait tried reached 80% of the best prediction"
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (Tolerances, {"noise_share": math.nan}),
+        (Tolerances, {"surprise": 2.0}),
+        (ResidualLevel, {"residual": 0.1, "length_scale": 0.2, "evidence": 0.1, "fall": 0.0}),
+        (RehearsedSettings, {"fitted": 0.0}),
+        (RehearsedSettings, {"price": -1.0}),
+        (MapBOSettings, {"exploration": math.nan}),
+    ],
+)
+def test_settings_that_no_probability_comes_from_are_refused(kind, settings):
+    with pytest.raises(ValidationError):
+        kind(**settings)
 
 
 def test_units_and_zero_of_the_objective_do_not_matter(world, table):

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import suites.transfer.suite as suite_module
 from adapt.damage.parts import RobotParts
 from adapt.damage.text import parse_damage
 from repertoire.storage.repertoires import write_repertoire
@@ -164,7 +165,7 @@ def test_a_self_model_recovers_in_another_world(repertoire, tmp_path) -> None:
     assert "up to three searches (small for 20 episodes)" in "".join(suite._notes())
 
 
-def test_damaged_files_and_impossible_studies_are_refused(repertoire, tmp_path, refused) -> None:
+def test_damaged_files_and_impossible_studies_are_refused(repertoire, tmp_path, refused, monkeypatch) -> None:
     suite, path = make_suite(repertoire, "soft"), tmp_path / "x.json"
     for text in ("[]", json.dumps({"case": "small-soft", "method": "gaits"})):
         path.write_text(text)
@@ -189,6 +190,12 @@ def test_damaged_files_and_impossible_studies_are_refused(repertoire, tmp_path, 
     ):
         with pytest.raises((InvalidValueError, UnknownNameError), match=message):
             make_suite(repertoire, "soft", **changes).check()
+    monkeypatch.setattr(suite_module, "pybullet_is_installed", lambda: True)
+    with pytest.raises(
+        InvalidValueError, match="damage in PyBullet can be dead, locked, weak, not front_left"
+    ):
+        make_suite(repertoire, "pybullet", damages=("front_left:lost",)).check()
+    make_suite(repertoire, "pybullet", damages=("front_left:dead",)).check()
     with pytest.raises(UnknownNameError, match="world"):
         find_worlds(["mars"])
     assert default_faults(load_robot("walker")) == ()
