@@ -145,6 +145,9 @@ def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
     paths = suite.report(study.results(), tmp_path)
     report = paths[-1].read_text()
     assert [path.name for path in paths] == ["gaits.csv", "recoveries.csv", "report.md"]
+    for path, columns, count in ((paths[0], "case,nominal,mean", 3), (paths[1], "case,damage,best", 6)):
+        lines = path.read_text().splitlines()
+        assert (lines[0].startswith(columns), len(lines)) == (True, 1 + count)
     assert f"| soft | {results[keys[1]].figures['mean']:.2f} |" in report
     shares = [results[key].figures["recovered"] for key in keys if key[:2] == ("small-gap", "random")]
     assert f"{np.mean(shares):.2f}" in next(line for line in report.splitlines()[::-1] if "| gap |" in line)
