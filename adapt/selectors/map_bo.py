@@ -1,16 +1,15 @@
 """`MapBO`: map-based Bayesian optimisation, the M-BOA of Intelligent Trial and Error (Cully et al. 2015)."""
 
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
 from adapt.selectors.catalogue import register
 from adapt.selectors.selector import Context, Selector
-from robots.files.records import Positive
+from robots.files.records import NotNegative, Positive
 
 _Objective = TypeVar("_Objective", float, np.ndarray)
 
@@ -28,7 +27,7 @@ class MapBOSettings:
 
     length_scale: Positive = 0.1
     noise: Positive = 0.01
-    exploration: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.05
+    exploration: NotNegative = 0.05
     enough: Positive = 0.9
 
 

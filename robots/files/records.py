@@ -13,6 +13,7 @@ from robots.files.texts import LARGEST
 
 Finite = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False, strict=True)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(gt=0, le=10_000, strict=True)]
 Steps = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]

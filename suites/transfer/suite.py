@@ -94,16 +94,16 @@ class TransferSuite(Suite):
         entry = find_selector(self.selector)
         if entry.needs_truth or entry.needs_table:
             raise InvalidValueError(f"the {self.selector} selector needs more than gaits: choose another one")
+        elsewhere = any(world.elsewhere for world in self.worlds)
         for label, one in self.repertoires.items():
             if not max(self.gaits, self.trials) <= len(one):
                 raise InvalidValueError(f"{label} has only {len(one)} gaits")
-            self._faults(one.robot)
-        if any(world.elsewhere for world in self.worlds):
-            if not pybullet_is_installed():
-                return ["PyBullet's environments are left out: pip install pybullet"]
-            for one in self.repertoires.values():
-                for damage in self._faults(one.robot) if one.robot.name in ENVIRONMENTS else ():
+            faults = self._faults(one.robot)
+            if elsewhere and pybullet_is_installed() and one.robot.name in ENVIRONMENTS:
+                for damage in faults:
                     check_pybullet_damage(damage)
+        if elsewhere and not pybullet_is_installed():
+            return ["PyBullet's environments are left out: pip install pybullet"]
         return []
 
     def plan(self, folder: Path) -> list[TransferTrial]:

@@ -6,12 +6,11 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from robots.errors import InvalidValueError
-from robots.files.records import Positive
+from robots.files.records import NotNegative, Positive
 
-_NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Probability = Annotated[float, Field(ge=0, lt=1)]
-_Likelihood = Annotated[float, Field(gt=0, lt=1)]
+_OpenShare = Annotated[float, Field(gt=0, lt=1)]
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class ResidualLevel:
     residual: Positive
     length_scale: Positive
     evidence: Positive
-    fall: _Likelihood
+    fall: _OpenShare
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,8 @@ class Tolerances:
         channels: see `log_evidence`.
     """
 
-    noise_share: _NotNegative = 0.05
-    noise_offset: _NotNegative = 0.01
+    noise_share: NotNegative = 0.05
+    noise_offset: NotNegative = 0.01
     common: _Share = 0.4
     surprise: _Share = 0.01
     channels: Positive = 3.0
@@ -61,8 +60,8 @@ class Caution:
         memory: number of trials that all of that counts as, next to the falls of similar gaits.
     """
 
-    exponent: _NotNegative = 2.0
-    cost: _NotNegative = 0.02
+    exponent: NotNegative = 2.0
+    cost: NotNegative = 0.02
     by_falls: _Share = 0.5
     memory: Positive = 4.0
 
@@ -100,13 +99,13 @@ class RehearsedSettings:
 
     levels: tuple[ResidualLevel, ...] = LEVELS
     tolerances: Tolerances = Tolerances()
-    healthy: _Likelihood = 0.1
+    healthy: _OpenShare = 0.1
     unknown: _Probability = 0.1
     pairs: _Probability = 0.2
-    fitted: _Likelihood = 0.5
-    price: _NotNegative = 3.0
+    fitted: _OpenShare = 0.5
+    price: NotNegative = 3.0
     caution: Caution = Caution()
-    tolerance: _NotNegative = 0.04
+    tolerance: NotNegative = 0.04
     enough: float | None = None
 
     def __post_init__(self) -> None:

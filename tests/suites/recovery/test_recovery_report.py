@@ -3,6 +3,7 @@
 import csv
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from suites.recovery.metrics import metrics
@@ -98,3 +99,14 @@ def test_a_reality_gap_is_described(tmp_path):
     gap = replace(TRACKS[0], name="T1", gap=True)
     results = replace(make_results(), tracks=(gap,))
     assert "mass 0.8 to 1.2" in report_text(results, tmp_path, [])
+
+
+def test_a_track_that_lacks_the_compared_selector_is_reported(tmp_path):
+    pairs = [make_oracle(0), make_oracle(1)]
+    for tracks, name in ((TRACKS[:1], "self-model"), (TRACKS[1:], "map-bo"), (TRACKS[1:], "random")):
+        for fault in (0, 1):
+            trial = make_trial(tracks, tracks[0].name, fault, name)
+            pairs.append((trial, make_recovery(trial, np.array([0.5, 1.0]))))
+    results = make_results(pairs)
+    assert results.subject == "self-model"
+    assert "and each rival" not in report_text(results, tmp_path, [])
