@@ -106,7 +106,7 @@ def test_a_track_that_lacks_the_compared_selector_is_reported(tmp_path):
     for tracks, name in ((TRACKS[:1], "self-model"), (TRACKS[1:], "map-bo"), (TRACKS[1:], "random")):
         for fault in (0, 1):
             trial = make_trial(tracks, tracks[0].name, fault, name)
-            pairs.append((trial, make_recovery(trial, np.array([0.5, 1.0]))))
+            pairs.append((trial, make_recovery(trial, np.linspace(0.5, 1.0, 20))))
     results = make_results(pairs)
     assert results.subject == "self-model"
     assert "and each rival" not in report_text(results, tmp_path, [])
