@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from robots.seeds import SeedFamily, derive_seeds
 
 FINALISTS = 20
@@ -59,5 +59,4 @@ def find_oracle(evaluator: Evaluator, means: np.ndarray, *, seed: int, rows: Ite
 def final_means(evaluator: Evaluator, rows: np.ndarray, *, seed: int) -> np.ndarray:
     """Mean objectives by which finalists are compared, (n,), each over `FINAL_EPISODES` episodes."""
     seeds = derive_seeds(seed, SeedFamily.ORACLE, _FIRST_FINAL, FINAL_EPISODES)
-    episodes = evaluator.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
-    return np.asarray(evaluator.objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1))
+    return objectives_and_falls(evaluator, rows, seeds)[0].mean(axis=1)

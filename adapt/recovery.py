@@ -18,7 +18,7 @@ from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.calibration import Calibration
 from adapt.self_model.twin import RefinementSettings, Thinking
 from adapt.trials import Attempt, run_trials
-from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
@@ -209,9 +209,10 @@ def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
     Of the 20 elites with the highest objectives it is the one with the highest mean over ten fresh
     episodes, the same for all: the highest objective may be that of a single lucky episode.
     """
-    objectives = evaluator.repertoire.elites.objectives
-    candidates = np.argsort(-objectives, kind="stable")[:_CANDIDATES]
-    return evaluator.best_of(candidates, derive_seeds(seed, SeedFamily.INCUMBENT, 0, PERFORMANCE_EPISODES))
+    candidates = np.argsort(-evaluator.repertoire.elites.objectives, kind="stable")[:_CANDIDATES]
+    seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, PERFORMANCE_EPISODES)
+    objectives, _ = objectives_and_falls(evaluator, candidates, seeds)
+    return int(candidates[np.argmax(objectives.mean(axis=1))])
 
 
 def _oracle(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.simulation import _without_end, quiet_controllers
+from benchmarks.simulation import quiet_controllers, without_end
 from repertoire.algorithms.catalogue import configure
 from repertoire.execution.cluster import Cluster, ClusterSettings, cluster
 from repertoire.execution.executor import Executor, start_executor
@@ -33,7 +33,7 @@ _EMITTERS = 5
 
 def measure_overhead(repeats: int, *, say: Callable[[str], None]) -> dict[str, Any]:
     """Time generations on two worker processes and on two threads by turns: wall clock and processor [s]."""
-    robot = _without_end(load_robot("ant"))
+    robot = without_end(load_robot("ant"))
     parameters, seeds = quiet_controllers(robot, _BATCH), np.arange(_BATCH)
     found: dict[str, list[tuple[float, float]]] = {"threads": [], "cluster": []}
     with Simulation(robot, threads=2) as here, cluster(ClusterSettings("local:2")) as there:
@@ -72,7 +72,7 @@ def measure_scaling(counts: Sequence[int], threads: int, *, say: Callable[[str],
         threads: of a worker.
         say: told each result.
     """
-    robot = _without_end(load_robot("ant"))
+    robot = without_end(load_robot("ant"))
     seconds = _episode_seconds(robot)
     rows: dict[str, Any] = {}
     for count in counts:

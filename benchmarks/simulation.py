@@ -69,14 +69,14 @@ def measure_simulation(
     figures: Figures = {"robot": robot, "machine": _machine(), **_measure_compilation(robot)}
     controllers = quiet_controllers(loaded, episodes)
     say("closed loop against raw physics")
-    figures |= _measure_ratios(_without_end(loaded), controllers, repeats)
+    figures |= _measure_ratios(without_end(loaded), controllers, repeats)
     figures |= _project(loaded, figures)
     if loaded.description.drag:
-        figures |= _cost_of_drag(_without_end(loaded), controllers, repeats)
+        figures |= _cost_of_drag(without_end(loaded), controllers, repeats)
     if peer == "pybullet" and robot in ENVIRONMENTS:
         say("the PyBullet environment")
         few = controllers[:_PEER_EPISODES]
-        figures |= _against_pybullet(_without_end(loaded), few, min(repeats, _PEER_REPEATS))
+        figures |= _against_pybullet(without_end(loaded), few, min(repeats, _PEER_REPEATS))
     say("training on 1000-step episodes with a full archive")
     figures |= _measure_training(robot)
     return figures
@@ -92,7 +92,7 @@ def _machine() -> Figures:
     }
 
 
-def _without_end(robot: Robot) -> Robot:
+def without_end(robot: Robot) -> Robot:
     """The robot with episodes that a fall does not end: a measurement is about steps, not about starting."""
     alive = robot.description.alive.model_copy(update={"ends_episode": False})
     return replace(robot, description=robot.description.model_copy(update={"alive": alive}))

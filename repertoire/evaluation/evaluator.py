@@ -138,19 +138,23 @@ class Evaluator:
         least = self.repertoire.settings.min_objective
         return np.where(episodes.diverged, least, episodes.objectives)
 
-    def best_of(self, rows: np.ndarray, seeds: np.ndarray, *, condition: int = 0) -> int:
-        """The elite with the highest mean objective over some episodes, the first of equals.
 
-        Args:
-            rows: of the elites that compete, (n,).
-            seeds: of the episodes, the same for all.
-            condition: number of the condition.
-        """
-        every = np.repeat(rows, len(seeds))
-        conditions = np.full(len(every), condition)
-        episodes = self.run(every, np.tile(seeds, len(rows)), conditions=conditions)
-        means = self.objectives(episodes).reshape(len(rows), len(seeds)).mean(axis=1)
-        return int(rows[np.argmax(means)])
+def objectives_and_falls(
+    runner: Runner, rows: np.ndarray, seeds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Let n elites run the same m episodes, which makes their means comparable.
+
+    Args:
+        runner: what runs them, under its first condition.
+        rows: of the elites, (n,).
+        seeds: of the episodes, (m,).
+
+    Returns:
+        Objectives, (n, m), and whether each episode ended in a fall, (n, m).
+    """
+    episodes = runner.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+    shape = (len(rows), len(seeds))
+    return runner.objectives(episodes).reshape(shape), episodes.fell.reshape(shape)
 
 
 class Evaluation:

@@ -14,7 +14,7 @@ from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectiv
 from adapt.records import Outcome
 from adapt.selectors.selector import Selector
 from adapt.trials import run_trial, run_trials
-from repertoire.evaluation.evaluator import Evaluator
+from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
 from robots.randomization import randomised
 from robots.robot import Robot
@@ -169,9 +169,8 @@ class Bench:
     def _mean(self, evaluator: Evaluator, row: int) -> tuple[float, float]:
         """Mean objective of a gait under the only condition, above the zero of shares, and share of falls."""
         seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, FINAL_EPISODES)
-        episodes = evaluator.run(np.full(len(seeds), row), seeds)
-        score = float(evaluator.objectives(episodes).mean()) - self._aim.zero
-        return score, float(episodes.fell.mean())
+        objectives, fell = objectives_and_falls(evaluator, np.array([row]), seeds)
+        return float(objectives.mean()) - self._aim.zero, float(fell.mean())
 
     def _measured(self, seed: int, outcome: Outcome, trial: int) -> Outcome:
         """What a trial measures: its objective, and across the gap its trace, with noise."""

@@ -16,7 +16,7 @@ from adapt.selectors.catalogue import find_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.twin import RefinementSettings, Thinking
 from adapt.trials import run_trial, run_trials
-from repertoire.evaluation.evaluator import Evaluator, Runner
+from repertoire.evaluation.evaluator import Evaluator, Runner, objectives_and_falls
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
@@ -207,22 +207,16 @@ class Stage:
         """
         expected = self._expected(robot)
         screened = np.union1d(np.argsort(-expected, kind="stable")[:_SCREENED], self._rows)
-        chosen, _ = _means(evaluator, screened, derive_seeds(seed, SeedFamily.ORACLE, 0, 1))
-        first = screened[np.argsort(-chosen, kind="stable")[:_FINALISTS]]
+        chosen, _ = objectives_and_falls(evaluator, screened, derive_seeds(seed, SeedFamily.ORACLE, 0, 1))
+        first = screened[np.argsort(-chosen[:, 0], kind="stable")[:_FINALISTS]]
         known = [row for row in rows if row < len(self._repertoire)]
         finalists = np.union1d(first, known).astype(int)
-        choice, _ = _means(evaluator, finalists, derive_seeds(seed, SeedFamily.ORACLE, 1, _CHOICE))
+        seeds = derive_seeds(seed, SeedFamily.ORACLE, 1, _CHOICE)
+        choice = objectives_and_falls(evaluator, finalists, seeds)[0].mean(axis=1)
         scored = np.union1d(rows, finalists[np.argmax(choice)]).astype(int)
-        finals, fell = _means(evaluator, scored, derive_seeds(seed, SeedFamily.CONFIRMATION, 0, _FINAL))
-        return dict(zip(scored.tolist(), zip(finals.tolist(), fell.tolist(), strict=True), strict=True))
-
-
-def _means(evaluator: Runner, rows: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean objective and share of falls of each gait over the same episodes, (n,) each."""
-    episodes = evaluator.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
-    shape = (len(rows), len(seeds))
-    objectives, fell = evaluator.objectives(episodes), episodes.fell
-    return objectives.reshape(shape).mean(axis=1), fell.reshape(shape).mean(axis=1)
+        seeds = derive_seeds(seed, SeedFamily.CONFIRMATION, 0, _FINAL)
+        means = (found.mean(axis=1).tolist() for found in objectives_and_falls(evaluator, scored, seeds))
+        return dict(zip(scored.tolist(), zip(*means, strict=True), strict=True))
 
 
 def legs_of(text: str, parts: RobotParts) -> frozenset[str]:

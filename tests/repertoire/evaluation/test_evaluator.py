@@ -6,8 +6,9 @@ import h5py
 import numpy as np
 import pytest
 
+from adapt.recovery import find_incumbent
 from repertoire.evaluation.correction import correct, reevaluation
-from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
@@ -146,7 +147,8 @@ class MadeUp:
         diverged = parameters[:, 0] < 0
         objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if variants is None else variants))
         found = Episodes.unknown(len(seeds), load_robot("ant"))
-        return replace(found, objectives=objectives, diverged=diverged)
+        fell = np.array(seeds) % 2 == 0
+        return replace(found, objectives=objectives, diverged=diverged, fell=fell)
 
     def close(self) -> None:
         pass
@@ -168,15 +170,22 @@ def executor(monkeypatch) -> MadeUp:
     return made_up
 
 
-def test_the_best_of_some_elites_is_the_first_of_equals(repertoire, conditions, executor) -> None:
+def test_elites_that_are_compared_run_the_same_episodes(repertoire, conditions, executor) -> None:
     evaluator = Evaluator(scored(repertoire, -1, 5, 7, 7), conditions)
-    seeds = np.array([3, 4])
-    assert evaluator.best_of(np.array([0, 1]), seeds) == 1
-    assert evaluator.best_of(np.array([1, 3, 2]), seeds, condition=1) == 3
-    assert evaluator.best_of(np.array([0]), seeds) == 0
-    assert executor.seeds[1].tolist() == [3, 4] * 3
-    episodes = evaluator.run(np.array([0, 1]), seeds)
-    assert evaluator.objectives(episodes).tolist() == [-300, 5]
+    objectives, fell = objectives_and_falls(evaluator, np.array([1, 3, 0]), np.array([3, 4]))
+    assert executor.seeds[0].tolist() == [3, 4] * 3
+    assert objectives.tolist() == [[5, 5], [7, 7], [-300, -300]]
+    assert fell.tolist() == [[False, True]] * 3
+
+
+def test_of_equals_the_robot_walks_with_that_of_the_higher_objective(
+    repertoire, conditions, executor
+) -> None:
+    some = scored(repertoire, -1, 5, 7, 7)
+    expected = max((2, 3), key=lambda row: some.elites.objectives[row])
+    evaluator = Evaluator(some, conditions)
+    assert find_incumbent(evaluator, seed=1) == expected
+    assert len(set(executor.seeds[0].tolist())) == 10
 
 
 def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, executor, tmp_path) -> None:
