@@ -112,6 +112,23 @@ _ROOT = (
     "<extension><plugin plugin='mujoco.pid'/></extension>",
     "<default><geom density='1e9' friction='0 0 0'/></default>",
 )
+_FIELDS = (
+    "",
+    "nan",
+    "-inf",
+    "1e39",
+    "1e300",
+    "-1e309",
+    "0",
+    "1_0",
+    "0x1",
+    "x",
+    '"',
+    '"a,b"',
+    "cell 0,0",
+    "\0",
+    "٣",
+)
 _PATHS = {"file", "meshdir", "assetdir"}
 _PART = re.compile(r"""=("[^"]*"|'[^']*')""")  # the value of an attribute
 _ODD = (
@@ -207,6 +224,32 @@ def mutate_json(text: str, rng: Rng) -> str:
     if tree is None or rng.random() < 0.1:
         return mutate_bytes(text.encode(), rng).decode(errors="replace")
     return json.dumps(mutate_tree(tree, rng))
+
+
+def mutate_csv(text: str, rng: Rng) -> str:
+    """Change fields, columns and rows of a table, or some of its bytes."""
+    if rng.random() < 0.3:
+        return mutate_bytes(text.encode(), rng).decode(errors="replace")
+    rows = [line.split(",") for line in text.splitlines()]
+    for _ in range(int(rng.integers(1, 4))):
+        row = int(rng.integers(len(rows)))
+        column = int(rng.integers(len(rows[row])))
+        change = rng.integers(6)
+        if change == 0:
+            del rows[row][column]
+        elif change == 1:
+            rows.insert(row, list(pick(rng, rows)))
+        elif change == 2:
+            del rows[int(rng.integers(len(rows))) :]
+            rows = rows or [[""]]
+            break
+        elif change == 3:
+            value = pick(rng, _FIELDS)
+            rows = [rows[0], *([*one[:column], value, *one[column + 1 :]] for one in rows[1:])]
+        else:
+            rows[row][column] = pick(rng, _FIELDS)
+        rows = [one or [""] for one in rows]
+    return "\n".join(",".join(row) for row in rows) + "\n"
 
 
 def mutate_yaml(text: str, rng: Rng) -> str:

@@ -39,7 +39,8 @@ def measure_randomised(
 
     Args:
         robot: what is trained, see `surefoot.train`.
-        out: CSV, with a row for each training, written after each; what it has already is not run again.
+        out: CSV, with a row for each training, written after each. Those that it holds are not run again, so
+            start another file for other settings.
         algorithm: what it is trained with.
         evaluations: of each training, of one episode each.
         seeds: trainings of each kind.

@@ -24,7 +24,24 @@ import numpy as np
 from adapt.damage.text import damage_facts, read_damages
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
-from benchmarks.mutations import Rng, mutate_bytes, mutate_hdf5, mutate_json, mutate_xml, mutate_yaml
+from adapt.self_model.calibration import (
+    CalibratedGait,
+    Calibration,
+    read_calibration,
+    read_randomization,
+    read_traces,
+    write_calibration,
+)
+from adapt.self_model.parameters import Parameters
+from benchmarks.mutations import (
+    Rng,
+    mutate_bytes,
+    mutate_csv,
+    mutate_hdf5,
+    mutate_json,
+    mutate_xml,
+    mutate_yaml,
+)
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.execution.cluster import scheduler_address
 from repertoire.plots import draw_history, draw_repertoire
@@ -37,11 +54,16 @@ from robots.errors import SurefootError, shown
 from robots.facts import robot_facts
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
+from robots.randomization import draw_models
 from robots.robot import Robot, find_robot
 from robots.simulation.simulation import Simulation
 from suites.identity import keep_identity
+from suites.mission.results import MissionRecord, read_record, write_record
 from suites.paper.results import SCALARS, TrialResult, read_trial, write_trial
 from suites.recovery.results import RecoveryResult, read_result, write_result
+from suites.transfer.report import GAITS, TransferResult
+from suites.transfer.suite import TransferSuite
+from surefoot.api import deploy
 from surefoot.commands.show import show
 from surefoot.search import Search
 
@@ -79,7 +101,17 @@ _RECOVERY: dict[str, Any] = {
     **{"gait": 3, "final": 2.1, "score": 2.0, "took": 9.5},
     **{"scores": (0.5, 2.0), "falls": (True, False), "stop": 2, "seconds": 1.5, "explained": 0.8},
 }
+_MISSION: dict[str, Any] = {
+    **{"case": "ant-model-1", "method": "mission", "number": 0, "seed": 7, "damage": "front_left:lost"},
+    **{"reached": True, "seconds": 120.0, "distance": 25.5, "delay": 1.5, "falls": 2, "late": 0.25},
+}
+_WALKED: dict[str, Any] = {
+    **{"case": "mine-gap", "method": GAITS, "number": 0, "seed": 7, "took": 2.5},
+    "figures": {"nominal": 2.0, "mean": 0.9, "together": 0.9, "worst tenth": 0.1, "upright": 1.0},
+}
+_TRANSFER = TransferSuite(repertoires={}, worlds=())
 _CHANGES = {
+    ".csv": mutate_csv,
     ".h5": mutate_hdf5,
     ".yaml": mutate_yaml,
     ".xml": mutate_xml,
@@ -126,6 +158,8 @@ def make_corpus(folder: Path) -> None:
     (folder / "ant" / "ant.yaml").write_text(yaml.replace("hidden: [128, 128]", "hidden: [2]"))
     (folder / "damages.yaml").write_text(_DAMAGES)
     write_result(folder / "recovery.json", RecoveryResult(**_RECOVERY))
+    write_record(folder / "mission.json", MissionRecord(**_MISSION))
+    _TRANSFER.write(folder / "transfer.json", TransferResult(**_WALKED))
     (folder / "scheduler.json").write_text(json.dumps({"address": "tcp://10.0.0.1:8786", "workers": {}}))
     for name, text in _MODEL.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -169,6 +203,10 @@ def _make_evaluations(folder: Path, trained: Repertoire) -> None:
     with rehearsal(trained, damages, episodes=1, seed=0, threads=1) as evaluation:
         evaluation.run()
     write_table(folder / "rehearsal.h5", rehearsed_table(evaluation), evaluation.identity)
+    seconds = _STEPS * trained.robot.control_step
+    deploy(trained, "best", seconds=seconds, csv=folder / "walk.csv")
+    ((row, trace),) = read_traces([folder / "walk.csv"], trained)
+    write_calibration(folder / "calibration.h5", _calibration(trained, row, trace))
 
 
 def _trial() -> TrialResult:
@@ -176,6 +214,17 @@ def _trial() -> TrialResult:
     scalars = {name: kind(1) for name, kind in SCALARS.items()}
     history = {name: np.linspace(0, 1, 5) for name in ("evaluations", "qd_score", "coverage", "best")}
     return TrialResult(**scalars, history=history, objectives=np.zeros((3, 3), np.float32))
+
+
+def _calibration(trained: Repertoire, row: int, trace: np.ndarray) -> Calibration:
+    """A calibration that nobody fitted."""
+    parameters, rng = Parameters(trained.robot), np.random.default_rng(0)
+    values = parameters.values(rng.standard_normal((4, len(parameters.names))))
+    known: dict[str, Any] = dict.fromkeys(CalibratedGait.model_fields, 1.0)
+    known |= {"name": trained.label(row), "steps": len(trace), "joint": "the body"}
+    known |= {"as_built": (1.0, 0.5), "calibrated": (1.0, 0.5)}
+    solutions, noise = trained.gaits.solutions[row : row + 1], np.full(trace.shape[1], 0.1)
+    return Calibration(parameters, values, noise, solutions, (trace,), (CalibratedGait(**known),))
 
 
 def _draw_repertoire(path: Path) -> None:
@@ -280,6 +329,37 @@ def _read_recovery(folder: Path) -> None:
     write_result(folder / "again.json", read_result(folder / "recovery.json"))
 
 
+def _read_calibration(folder: Path) -> None:
+    """Read a calibration, use its models and traces, and write it again."""
+    repertoire = read_repertoire(folder / FILE_NAME)
+    robot, path = repertoire.robot, folder / "calibration.h5"
+    calibration = read_calibration(path, robot)
+    if not all(np.isfinite([one.low, one.middle, one.high]).all() for one in calibration.intervals):
+        raise AssertionError("an interval that is not finite")
+    calibration.before(repertoire)
+    drawn = draw_models(robot, read_randomization(path))
+    for model in (calibration.middle(robot), calibration.sample(robot, 0), drawn[0]):
+        _walk_with(model)
+    write_calibration(folder / "again.h5", calibration)
+
+
+def _read_trace(folder: Path) -> None:
+    """Read what a gait did."""
+    ((_, trace),) = read_traces([folder / "walk.csv"], read_repertoire(folder / FILE_NAME))
+    if not np.isfinite(trace).all():
+        raise AssertionError("a trace that is not finite")
+
+
+def _read_mission(folder: Path) -> None:
+    """Read the result of a mission of a study, and write it again."""
+    write_record(folder / "again.json", read_record(folder / "mission.json"))
+
+
+def _read_transfer(folder: Path) -> None:
+    """Read the result of a trial of a transfer study, and write it again."""
+    _TRANSFER.write(folder / "again.json", _TRANSFER.read(folder / "transfer.json"))
+
+
 def _spoken(path: Path) -> dict[str, Any]:
     """What a file says in place of a user, unchecked; nothing if it says nothing."""
     with suppress(ValueError, TypeError, RecursionError):
@@ -355,6 +435,10 @@ def _subjects() -> dict[str, Subject]:
         "index of machine code": Subject("kernel.nbi", _run_kernel, ("kernel.nbc",)),
         "machine code": Subject("kernel.nbc", _run_kernel, ("kernel.nbi",)),
         "recovery": Subject("recovery.json", _read_recovery),
+        "mission": Subject("mission.json", _read_mission),
+        "transfer": Subject("transfer.json", _read_transfer),
+        "calibration": Subject("calibration.h5", _read_calibration, (FILE_NAME,)),
+        "trace": Subject("walk.csv", _read_trace, (FILE_NAME,)),
         "scheduler": Subject("scheduler.json", lambda folder: scheduler_address(folder / "scheduler.json")),
     }
     for name in _SEARCHES:

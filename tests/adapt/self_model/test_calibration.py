@@ -152,6 +152,7 @@ class TestTraces:
             (lambda text: text[:-10] + '1"\n', "several gaits"),
             (lambda text: text[: text.rindex(",0.")], "several gaits"),
             (lambda text: text.replace(text.splitlines()[2].split(",")[12], "nan"), "row"),
+            (lambda text: text.replace(text.splitlines()[2].split(",")[12], "-1e39"), "row"),
             (lambda text: text.replace("cell ", "cell 9,"), "lacks"),
             (lambda text: "", "no trace"),
             (lambda text: text.splitlines()[0], "no rows"),
