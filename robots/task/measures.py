@@ -63,6 +63,8 @@ def read_measures(given: Any, feet: Any) -> Any:
         given = dict.fromkeys(names) if len(names) == len(given) else given
     if not isinstance(given, Mapping) or not isinstance(feet, Mapping | list | tuple):
         return given
+    if not all(isinstance(foot, str) for foot in feet):  # which the description refuses
+        return given
     return {name: _range(name, limits, feet) for name, limits in given.items()}
 
 

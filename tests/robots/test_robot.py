@@ -108,6 +108,10 @@ def test_unknown_robot_lists_the_known() -> None:
         ({"measures": 3}, "measures: "),
         ({"archive": [6, 6]}, "archive has 2 dimensions but there are 4 measures"),
         ({"feet": {"front_left": ["hoof"]}, "measures": ["front_left"], "legs": {}}, "legs: .*"),
+        (
+            {"feet": {"front_left": ["hoof"], 1: ["hoof"]}, "measures": ["tail"]},
+            "feet.1.*valid string, not 1",
+        ),
         ({"alive": {"min_height": float("nan")}}, "alive.min_height: .*finite"),
         ({"reset_joint_noise": 1e20}, "reset_joint_noise: .*less than or equal to 10, not 1e[+]20"),
         ({"alive": {"max_pitch": -1.0}}, "alive.max_pitch: .*greater than 0"),
