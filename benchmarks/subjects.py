@@ -52,15 +52,17 @@ from repertoire.training.runs import resume_training, start_training
 from robots.catalogue import MODELS
 from robots.errors import SurefootError, shown
 from robots.facts import robot_facts
+from robots.files.records import validate
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
 from robots.randomization import draw_models
 from robots.robot import Robot, find_robot
 from robots.simulation.simulation import Simulation
 from suites.identity import keep_identity
-from suites.mission.results import MissionRecord, read_record, write_record
+from suites.mission.results import MissionRecord
 from suites.paper.results import SCALARS, TrialResult, read_trial, write_trial
-from suites.recovery.results import RecoveryResult, read_result, write_result
+from suites.records import read_record, write_record
+from suites.recovery.results import RecoveryResult, parse_result
 from suites.transfer.report import GAITS, TransferResult
 from suites.transfer.suite import TransferSuite
 from surefoot.api import deploy
@@ -157,7 +159,7 @@ def make_corpus(folder: Path) -> None:
     yaml = (folder / "ant" / "ant.yaml").read_text()
     (folder / "ant" / "ant.yaml").write_text(yaml.replace("hidden: [128, 128]", "hidden: [2]"))
     (folder / "damages.yaml").write_text(_DAMAGES)
-    write_result(folder / "recovery.json", RecoveryResult(**_RECOVERY))
+    write_record(folder / "recovery.json", RecoveryResult(**_RECOVERY))
     write_record(folder / "mission.json", MissionRecord(**_MISSION))
     _TRANSFER.write(folder / "transfer.json", TransferResult(**_WALKED))
     (folder / "scheduler.json").write_text(json.dumps({"address": "tcp://10.0.0.1:8786", "workers": {}}))
@@ -326,7 +328,8 @@ def _read_rehearsal(folder: Path) -> None:
 
 def _read_recovery(folder: Path) -> None:
     """Read the result of a trial of a recovery study, and write it again."""
-    write_result(folder / "again.json", read_result(folder / "recovery.json"))
+    result = read_record(folder / "recovery.json", "recovery", parse_result)
+    write_record(folder / "again.json", result)
 
 
 def _read_calibration(folder: Path) -> None:
@@ -352,7 +355,8 @@ def _read_trace(folder: Path) -> None:
 
 def _read_mission(folder: Path) -> None:
     """Read the result of a mission of a study, and write it again."""
-    write_record(folder / "again.json", read_record(folder / "mission.json"))
+    record = read_record(folder / "mission.json", "mission", partial(validate, MissionRecord))
+    write_record(folder / "again.json", record)
 
 
 def _read_transfer(folder: Path) -> None:

@@ -1,18 +1,13 @@
 """`MissionRecord`: how one mission of a study went, as it is measured off its events."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
 from adapt.mission.events import Event
-from robots.errors import InvalidFileError, InvalidValueError
-from robots.files.atomic import write_text
-from robots.files.records import Record, validate
-from robots.files.texts import read_json
+from robots.files.records import Record
 from suites.suite import Key
 
 ALLOWED = 30.0  # [s] that HexaHeal's rule is extended by: of 14 s of walking the last 8 s count
@@ -136,19 +131,3 @@ def _regained(times: np.ndarray, places: np.ndarray, since: float) -> float | No
         if final > 0 and _speed(times, places, start, start + _PACE) >= _REGAINED * final:
             return float(start - since)
     return None
-
-
-def read_record(path: Path) -> MissionRecord:
-    """Read a result; raise an InvalidFileError if it is not a sound one."""
-    found = read_json(path)
-    try:
-        if not isinstance(found, dict):
-            raise InvalidValueError("it is not a table")
-        return validate(MissionRecord, found)
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path} holds no mission: {error}") from error
-
-
-def write_record(path: Path, record: MissionRecord) -> None:
-    """Write a result in one step."""
-    write_text(path, json.dumps(record.model_dump(), indent=1) + "\n")

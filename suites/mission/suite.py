@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from math import inf
 from pathlib import Path
@@ -26,12 +26,14 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.evaluations import Request
+from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Simulation
 from suites.mission.report import write_report
-from suites.mission.results import RULE, MissionRecord, measured, read_record, write_record
+from suites.mission.results import RULE, MissionRecord, measured
+from suites.records import read_record, write_record
 from suites.recovery.faults import benchmark_damages
 from suites.suite import Estimate, Key, Suite, result_path
 from suites.videos import Video
@@ -249,7 +251,7 @@ class MissionSuite(Suite):
 
     def read(self, path: Path) -> MissionRecord:
         """Read a result."""
-        return read_record(path)
+        return read_record(path, "mission", partial(validate, MissionRecord))
 
     def write(self, path: Path, result: MissionRecord) -> None:
         """Write a result."""

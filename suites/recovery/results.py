@@ -1,15 +1,11 @@
 """What the trials of a recovery study leave behind: `OracleResult` and `RecoveryResult`."""
 
-import json
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from robots.errors import InvalidFileError, InvalidValueError
-from robots.files.atomic import write_text
+from robots.errors import InvalidValueError
 from robots.files.records import Record, validate
-from robots.files.texts import read_json
 from robots.words import duration
 from suites.suite import Key
 
@@ -99,24 +95,13 @@ class RecoveryResult(TrialRecord):
     fallen: _Number = 0.0
 
 
-def read_result(path: Path) -> OracleResult | RecoveryResult:
-    """Read the result of a trial; raise an InvalidFileError if it is not a sound one."""
-    found = read_json(path)
-    try:
-        if not isinstance(found, dict):
-            raise InvalidValueError("it is not a table")
-        if found.get("selector") == ORACLE:
-            return validate(OracleResult, found)
-        result = validate(RecoveryResult, found)
-        if len(result.falls) != len(result.scores) or result.stop > len(result.scores):
-            raise InvalidValueError("scores, falls and stop must be of the same trials")
-        if result.scores and (result.stop < 1 or result.scores[-1] != result.score):
-            raise InvalidValueError("stop must be a trial, and the last score that of the gait")
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path} holds no recovery: {error}") from error
+def parse_result(found: dict[str, Any]) -> OracleResult | RecoveryResult:
+    """The result of a trial that a file holds; raise an InvalidValueError if it is not a sound one."""
+    if found.get("selector") == ORACLE:
+        return validate(OracleResult, found)
+    result = validate(RecoveryResult, found)
+    if len(result.falls) != len(result.scores) or result.stop > len(result.scores):
+        raise InvalidValueError("scores, falls and stop must be of the same trials")
+    if result.scores and (result.stop < 1 or result.scores[-1] != result.score):
+        raise InvalidValueError("stop must be a trial, and the last score that of the gait")
     return result
-
-
-def write_result(path: Path, result: TrialRecord) -> None:
-    """Write the result of a trial in one step."""
-    write_text(path, json.dumps(result.model_dump(), indent=1) + "\n")

@@ -25,6 +25,7 @@ from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, make_folder
 from robots.seeds import SeedFamily, derive_seeds
+from suites.records import read_record, write_record
 from suites.recovery.faults import check_damages
 from suites.recovery.report import write_report
 from suites.recovery.results import (
@@ -32,8 +33,7 @@ from suites.recovery.results import (
     OracleResult,
     RecoveryResult,
     TrialRecord,
-    read_result,
-    write_result,
+    parse_result,
 )
 from suites.recovery.table import Results, tabulate
 from suites.recovery.tracks import Track, draw_faults
@@ -157,7 +157,7 @@ class RecoverySuite(Suite):
 
     def read(self, path: Path) -> OracleResult | RecoveryResult:
         """Read a result; one of another fault than that of the plan is refused."""
-        result = read_result(path)
+        result = read_record(path, "recovery", parse_result)
         expected = self._texts.get(result.case, result.damage)
         if expected != result.damage:
             raise InvalidFileError(f"{path} holds recoveries from {result.damage}, not from {expected}")
@@ -165,7 +165,7 @@ class RecoverySuite(Suite):
 
     def write(self, path: Path, result: TrialRecord) -> None:
         """Write a result."""
-        write_result(path, result)
+        write_record(path, result)
 
     def estimate(
         self, remaining: Sequence[RecoveryTrial], results: Sequence[TrialRecord], processes: int

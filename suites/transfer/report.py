@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 from pydantic import Field
@@ -11,7 +11,7 @@ from repertoire.execution.provenance import processor_name, software_versions
 from robots.errors import InvalidValueError
 from robots.files.atomic import make_folder, write_text
 from robots.files.locks import locked
-from robots.files.records import Record
+from robots.files.records import Record, validate
 from robots.words import duration, version_words
 from suites.markdown import NOTHING, bullets, fill, table
 from suites.suite import Key
@@ -45,18 +45,6 @@ class TransferResult(Record):
     took: _Number
     figures: dict[str, bool | _Number | str]
 
-    def check(self) -> None:
-        """Refuse a result that lacks a figure of the report.
-
-        Raises:
-            InvalidValueError: it does.
-        """
-        numbers, texts = (_GAIT_FIGURES, ()) if self.method == GAITS else (_RECOVERED, _TEXTS)
-        for name in (*numbers, *texts):
-            value = self.figures.get(name)
-            if value is None or isinstance(value, str) != (name in texts):
-                raise InvalidValueError(f'"{name}" must be a {"text" if name in texts else "number"}')
-
     @property
     def key(self) -> Key:
         """Case, method and number, which identify the trial in its study."""
@@ -69,6 +57,17 @@ class TransferResult(Record):
             f"{value:.2f}" if isinstance(value, float) else f"{value}" for value in self.figures.values()
         )
         return f"{self.case:<24} {self.method:<11} {duration(self.took):>8}  {' '.join(found)}"
+
+
+def parse_result(found: dict[str, Any]) -> TransferResult:
+    """The result that a file holds; raise an InvalidValueError if it lacks a figure of the report."""
+    result = validate(TransferResult, found)
+    numbers, texts = (_GAIT_FIGURES, ()) if result.method == GAITS else (_RECOVERED, _TEXTS)
+    for name in (*numbers, *texts):
+        value = result.figures.get(name)
+        if value is None or isinstance(value, str) != (name in texts):
+            raise InvalidValueError(f'"{name}" must be a {"text" if name in texts else "number"}')
+    return result
 
 
 def write_report(

@@ -1,6 +1,5 @@
 """`TransferSuite`: gaits, recoveries and diagnoses of repertoires in worlds that are not the model's."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,14 +15,12 @@ from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.files.atomic import write_text
-from robots.files.records import validate
-from robots.files.texts import read_json
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from suites.records import read_record, write_record
 from suites.suite import Estimate, Key, Suite, result_path
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
-from suites.transfer.report import GAITS, TransferResult, write_report
+from suites.transfer.report import GAITS, TransferResult, parse_result, write_report
 from suites.transfer.stage import Stage
 from suites.transfer.worlds import TransferWorld
 from suites.videos import Video
@@ -143,12 +140,7 @@ class TransferSuite(Suite):
 
     def read(self, path: Path) -> TransferResult:
         """Read a result; one of another fault than that of the plan is refused."""
-        try:
-            found = read_json(path)
-            result = validate(TransferResult, found if isinstance(found, dict) else {})
-            result.check()
-        except InvalidValueError as error:
-            raise InvalidFileError(f"{path} holds no trial of this study: {error}") from error
+        result = read_record(path, "trial of this study", parse_result)
         damage, expected = result.figures.get("damage"), self._texts.get(result.case, {}).get(result.number)
         if result.method != GAITS and expected not in (None, damage):
             raise InvalidFileError(f"{path} holds a recovery from {damage}, not from {expected}")
@@ -156,7 +148,7 @@ class TransferSuite(Suite):
 
     def write(self, path: Path, result: TransferResult) -> None:
         """Write a result."""
-        write_text(path, json.dumps(result.model_dump(), indent=1) + "\n")
+        write_record(path, result)
 
     def estimate(
         self, remaining: Sequence[TransferTrial], results: Sequence[TransferResult], processes: int

@@ -1,6 +1,7 @@
 """Studies of missions: what is measured off events, run, kept and reported."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ from adapt.mission.events import Event
 from adapt.mission.pose import Pose
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.files.records import validate
 from suites.markdown import NOTHING
 from suites.mission import suite as suite_module
 from suites.mission.report import interval, share, tabulate, write_report
-from suites.mission.results import MissionRecord, measured, read_record, write_record
+from suites.mission.results import MissionRecord, measured
 from suites.mission.suite import MissionSuite
+from suites.records import read_record, write_record
 from suites.study import Study, run_claimed
 from tests.adapt.mission.small import small_hexapod
 
@@ -122,11 +125,12 @@ def test_results_are_kept_and_nothing_else_is_read(tmp_path: Path) -> None:
     )
     path = tmp_path / "mission-00.json"
     write_record(path, record)
-    assert read_record(path) == record
+    read = partial(read_record, what="mission", parse=partial(validate, MissionRecord))
+    assert read(path) == record
     for text in ("[]", "{}", path.read_text().replace("20.0", '"long"')):
         path.write_text(text)
         with pytest.raises(InvalidFileError, match="holds no mission"):
-            read_record(path)
+            read(path)
 
 
 def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
+from suites.records import read_record, write_record
 from suites.recovery import trial as trial_module
-from suites.recovery.results import ORACLE, OracleResult, read_result, write_result
+from suites.recovery.results import ORACLE, OracleResult, parse_result
 from suites.recovery.suite import RecoverySuite
 from suites.recovery.tracks import find_tracks
 from suites.recovery.trial import Bench, fault_seed
@@ -162,7 +163,7 @@ def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, bi
     path = study.trials[-1].result_path
     path.unlink()
     again = run_all(make_suite(repertoire, library, track, faults=1, selectors=selectors), tmp_path)
-    found = read_result(path).model_dump()
+    found = read_record(path, "recovery", parse_result).model_dump()
     changing = {"took", "seconds"}
     assert {k: v for k, v in found.items() if k not in changing} == {
         k: v for k, v in recovery.model_dump().items() if k not in changing
@@ -257,7 +258,7 @@ def test_a_damaged_result_is_refused(repertoire, library, tmp_path, text, messag
     sound |= {"scores": [0.2, 0.5], "falls": [False, False], "stop": 2}
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(sound))
-    write_result(path, read_result(path))
+    write_record(path, read_record(path, "recovery", parse_result))
     assert len(study.results()) == 1
     path.write_text(text if isinstance(text, str) else json.dumps(sound | text))
     with pytest.raises(InvalidFileError, match=message):
