@@ -37,7 +37,7 @@ from suites.recovery.results import (
 )
 from suites.recovery.table import Results, tabulate
 from suites.recovery.tracks import Track, draw_faults
-from suites.recovery.trial import Bench, RecoveryTrial, fault_seed
+from suites.recovery.trial import DamagedRobot, RecoveryTrial, fault_seed
 from suites.recovery.videos import recovery_videos
 from suites.study import run_claimed
 from suites.suite import Estimate, Key, Suite
@@ -145,14 +145,14 @@ class RecoverySuite(Suite):
         known: dict[str, Any] = dict(zip(("case", "selector", "number"), trial.key, strict=True))
         known |= {"damage": str(trial.damage), "seed": (seed := self.trial_seed(trial.key))}
         if trial.selector == ORACLE:
-            known |= self._bench(trial).oracle()
+            known |= self._robot(trial).oracle()
             return OracleResult(**known, took=time.perf_counter() - started)
         oracle = self._oracle(trial, report)
         if not oracle.binding:
             known |= {"gait": oracle.gait, "final": oracle.final, "score": oracle.score}
         else:
             started = time.perf_counter()
-            known |= self._bench(trial).recover(self._selector(trial, seed), self.trials, seed, report)
+            known |= self._robot(trial).recover(self._selector(trial, seed), self.trials, seed, report)
         return RecoveryResult(**known, took=time.perf_counter() - started)
 
     def read(self, path: Path) -> OracleResult | RecoveryResult:
@@ -215,8 +215,8 @@ class RecoverySuite(Suite):
         return {trial.key[0]: str(trial.damage) for trial in self.plan(Path())}
 
     @cached_property
-    def _benches(self) -> dict[Key, Bench]:
-        """The bench that this process used last."""
+    def _robots(self) -> dict[Key, DamagedRobot]:
+        """The robot that this process used last."""
         return {}
 
     @cached_property
@@ -235,15 +235,15 @@ class RecoverySuite(Suite):
         robot = self.repertoire.robot
         return prior_of(self.repertoire, robot, self._aim, table, self.seed, self.threads)
 
-    def _bench(self, trial: RecoveryTrial) -> Bench:
+    def _robot(self, trial: RecoveryTrial) -> DamagedRobot:
         """The robot with the fault of a trial."""
         key, track = (trial.tracks[0].world, "", trial.fault), trial.tracks[0]
-        if key not in self._benches:
-            for bench in self._benches.values():
-                bench.close()
-            self._benches.clear()
+        if key not in self._robots:
+            for robot in self._robots.values():
+                robot.close()
+            self._robots.clear()
             seed = fault_seed(self.seed, trial.fault)
-            self._benches[key] = Bench(
+            self._robots[key] = DamagedRobot(
                 self.repertoire,
                 track,
                 trial.damage,
@@ -252,7 +252,7 @@ class RecoverySuite(Suite):
                 threads=self.threads,
                 aim=self._aim,
             )
-        return self._benches[key]
+        return self._robots[key]
 
     def _oracle(self, trial: RecoveryTrial, report: Callable[[float], None]) -> OracleResult:
         """The oracle of a trial's fault; waits if another process is finding it."""
@@ -271,7 +271,7 @@ class RecoverySuite(Suite):
             self.think_seconds,
             None if self.think_seconds else self.think_episodes,
             without=tuple(sorted(trial.damage.families - {"pair"})) if track.left_out else (),
-            before=self._bench(trial).before() if track.gap and entry.thinks else (),
+            before=self._robot(trial).before() if track.gap and entry.thinks else (),
             objective=self._aim,
             refinement=self._refinement if refines else None,
             threads=self.threads,

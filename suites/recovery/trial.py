@@ -1,4 +1,4 @@
-"""`Bench`: a damaged robot on which selectors recover, and which knows how good gaits truly are."""
+"""`DamagedRobot`: a damaged robot on which selectors recover, and which knows how good gaits truly are."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,7 +65,7 @@ def fault_seed(seed: int, fault: int) -> int:
     return int(derive_seeds(seed, SeedFamily.FAULT, fault, 1)[0])
 
 
-class Bench:
+class DamagedRobot:
     """A robot with a fault; in a track with a reality gap it also differs from that of the repertoire.
 
     The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`; the objective is that of

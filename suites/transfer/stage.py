@@ -1,5 +1,6 @@
 """`Stage`: a world in which gaits of a repertoire run, whole and damaged."""
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -182,8 +183,9 @@ class Stage:
         seed: int,
     ) -> Selector:
         """Start a selector, which knows a trace of the robot from before the fault if it thinks."""
+        context = Context(self._prior, trials=trials, seed=seed)
         if not find_selector(name).thinks:
-            return make_selector(name, Context(self._prior, trials=trials, seed=seed))
+            return make_selector(name, context)
         row = self._repertoire.best()
         with self._evaluator(_WHOLE, number) as whole:
             seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, 1)
@@ -196,7 +198,7 @@ class Stage:
             refinement=refinement,
             threads=self._threads,
         )
-        return make_selector(name, Context(self._prior, trials=trials, seed=seed, thinking=thinking))
+        return make_selector(name, replace(context, thinking=thinking))
 
     def _scores(
         self, evaluator: Runner, robot: Robot, rows: list[int], seed: int

@@ -27,7 +27,7 @@ from suites.recovery import trial as trial_module
 from suites.recovery.results import ORACLE, OracleResult, parse_result
 from suites.recovery.suite import RecoverySuite
 from suites.recovery.tracks import find_tracks
-from suites.recovery.trial import Bench, fault_seed
+from suites.recovery.trial import DamagedRobot, fault_seed
 from suites.recovery.videos import recovery_videos
 from suites.study import Study, run_claimed
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
@@ -100,33 +100,33 @@ def test_no_fault_shares_its_seed_with_another_fault_or_study(repertoire, librar
 def test_the_luck_of_a_recovery_is_the_same_for_all_selectors_and_tracks(repertoire, library):
     suite = make_suite(repertoire, library, "T0")
     assert suite.trial_seed(("listed-002", "random", 1)) == suite.trial_seed(("T3-002", "rehearsed", 1))
-    bench = make_bench(repertoire)
-    outcome = replace_objective(bench, 10.0)
-    noisy = [bench._measured(3, outcome, trial).objective for trial in (0, 0, 1)]
+    robot = make_damaged(repertoire)
+    outcome = replace_objective(robot, 10.0)
+    noisy = [robot._measured(3, outcome, trial).objective for trial in (0, 0, 1)]
     assert noisy[0] == noisy[1] != noisy[2]
 
 
-def make_bench(repertoire, track: str = "T0", noise=(0.05, 0.02)) -> Bench:
+def make_damaged(repertoire, track: str = "T0", noise=(0.05, 0.02)) -> DamagedRobot:
     (found,) = find_tracks([track])
     damage = parse_damage(BROKEN[0], repertoire.robot)
-    return Bench(repertoire, found, damage, seed=fault_seed(5, 0), noise=noise, threads=1)
+    return DamagedRobot(repertoire, found, damage, seed=fault_seed(5, 0), noise=noise, threads=1)
 
 
-def replace_objective(bench: Bench, objective: float):
-    outcome, _ = trial_module.run_trial(bench._evaluator, 0, np.array([1]), traced=True)
+def replace_objective(robot: DamagedRobot, objective: float):
+    outcome, _ = trial_module.run_trial(robot._evaluator, 0, np.array([1]), traced=True)
     return replace(outcome, objective=objective)
 
 
 def test_noise_is_a_share_and_an_amount_and_across_the_gap_of_the_sensors_too(repertoire):
-    bench, gap = make_bench(repertoire), make_bench(repertoire, "T1", noise=(0.0, 0.5))
-    outcome = replace_objective(bench, 10.0)
-    values = [bench._measured(seed, outcome, 0).objective - 10 for seed in range(400)]
+    robot, gap = make_damaged(repertoire), make_damaged(repertoire, "T1", noise=(0.0, 0.5))
+    outcome = replace_objective(robot, 10.0)
+    values = [robot._measured(seed, outcome, 0).objective - 10 for seed in range(400)]
     assert np.std(values) == pytest.approx(math.hypot(0.5, 0.02), rel=0.1)
     noisy = gap._measured(1, outcome, 0)
     commands = repertoire.robot.action_dim
     np.testing.assert_array_equal(noisy.trace[:, :commands], outcome.trace[:, :commands])
     assert 0.005 < np.std(noisy.trace[:, commands:] - outcome.trace[:, commands:]) < 0.02
-    np.testing.assert_array_equal(bench._measured(1, outcome, 0).trace, outcome.trace)
+    np.testing.assert_array_equal(robot._measured(1, outcome, 0).trace, outcome.trace)
 
 
 def test_each_fault_has_a_robot_of_its_own_across_the_gap(repertoire):
@@ -142,10 +142,10 @@ def test_the_incumbent_is_among_the_finalists_of_the_oracle(repertoire, monkeypa
         return find_oracle(evaluator, means, seed=seed, rows=rows)
 
     monkeypatch.setattr(trial_module, "find_oracle", watch)
-    found = make_bench(repertoire).oracle()
+    found = make_damaged(repertoire).oracle()
     assert asked == [[repertoire.best()]]
-    assert found["score"] == make_bench(repertoire).score(found["gait"])
-    assert found["final"] >= make_bench(repertoire).final(repertoire.best())
+    assert found["score"] == make_damaged(repertoire).score(found["gait"])
+    assert found["final"] >= make_damaged(repertoire).final(repertoire.best())
 
 
 # What is run and kept
