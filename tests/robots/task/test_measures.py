@@ -82,6 +82,11 @@ def test_another_task_shares_the_model_and_is_checked() -> None:
             robot.with_task(**changes)
 
 
+@pytest.mark.parametrize("cells", [(1296,), (36, 36), (11, 11, 10), (6, 6, 6, 6)])
+def test_cells_are_many_and_even_and_the_first_measures_have_more(cells: tuple[int, ...]) -> None:
+    assert even_cells(len(cells)) == cells
+
+
 @pytest.mark.parametrize("text", ["", "x=1", "x=1:2:3", "x=a:b", "x=0:1,x=0:1", "left_front=", "x=0:1,"])
 def test_texts_that_are_no_measures_are_refused(text: str) -> None:
     with pytest.raises(InvalidValueError, match="measures must be feet or other measures with ranges"):
