@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from robots.errors import UnknownNameError
+from robots.seeds import SeedFamily, derive_seeds
 from robots.words import duration
 from suites.videos import Video
 
@@ -142,6 +143,11 @@ class Suite(ABC):
         if parallel is None:
             parallel = "trials" if len(self.plan(Path())) >= cores else "episodes"
         return (self, cores) if parallel == "trials" else (replace(self, threads=cores), 1)
+
+
+def fault_seed(seed: int, fault: int) -> int:
+    """Seed of all that is about a fault of a study, from the seed of the study and the fault's number."""
+    return int(derive_seeds(seed, SeedFamily.FAULT, fault, 1)[0])
 
 
 def result_path(folder: Path, key: Key, suffix: str) -> Path:

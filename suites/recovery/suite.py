@@ -37,10 +37,10 @@ from suites.recovery.results import (
 )
 from suites.recovery.table import Results, tabulate
 from suites.recovery.tracks import Track, draw_faults
-from suites.recovery.trial import DamagedRobot, RecoveryTrial, fault_seed
+from suites.recovery.trial import DamagedRobot, RecoveryTrial
 from suites.recovery.videos import recovery_videos
 from suites.study import run_claimed
-from suites.suite import Estimate, Key, Suite
+from suites.suite import Estimate, Key, Suite, fault_seed
 from suites.videos import Video
 
 WITHOUT = "-without-refinement"  # the end of the name of a selector that may not refine gaits

@@ -60,11 +60,6 @@ class RecoveryTrial:
         return result_path(self.study_folder, self.key, ".json")
 
 
-def fault_seed(seed: int, fault: int) -> int:
-    """Seed of all that is about a fault of a study, from the seed of the study and the fault's number."""
-    return int(derive_seeds(seed, SeedFamily.FAULT, fault, 1)[0])
-
-
 class DamagedRobot:
     """A robot with a fault; in a track with a reality gap it also differs from that of the repertoire.
 

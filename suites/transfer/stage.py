@@ -23,6 +23,7 @@ from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 from suites.recovery.metrics import worst_tenth
+from suites.suite import fault_seed
 from suites.transfer.pybullet import PyBulletEvaluator
 from suites.transfer.worlds import ROBOTS, TransferWorld, Use
 
@@ -89,7 +90,7 @@ class Stage:
         Scores are progress while up [m]; what they are a share of is that of the best gait of the repertoire
         found there.
         """
-        seed = int(derive_seeds(self._seed, SeedFamily.FAULT, number, 1)[0])
+        seed = fault_seed(self._seed, number)
         chooser = self._selector(selector, number, trials, think, refinement, seed)
         rows, falls = [], 0
         with self._evaluator(damage, number) as evaluator:

@@ -16,9 +16,8 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
 from suites.records import read_record, write_record
-from suites.suite import Estimate, Key, Suite, result_path
+from suites.suite import Estimate, Key, Suite, fault_seed, result_path
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
 from suites.transfer.report import GAITS, TransferResult, parse_result, write_report
 from suites.transfer.stage import Stage
@@ -122,7 +121,7 @@ class TransferSuite(Suite):
 
     def trial_seed(self, key: Key) -> int:
         """Seed of a trial: the same for all repertoires and worlds, so that they can be compared."""
-        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1)[0])
+        return fault_seed(self.seed, key[2])
 
     def run(self, trial: TransferTrial, report: Callable[[float], None]) -> TransferResult:
         """Let gaits walk, or recover from a fault."""

@@ -27,9 +27,10 @@ from suites.recovery import trial as trial_module
 from suites.recovery.results import ORACLE, OracleResult, parse_result
 from suites.recovery.suite import RecoverySuite
 from suites.recovery.tracks import find_tracks
-from suites.recovery.trial import DamagedRobot, fault_seed
+from suites.recovery.trial import DamagedRobot
 from suites.recovery.videos import recovery_videos
 from suites.study import Study, run_claimed
+from suites.suite import fault_seed
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
 LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")
