@@ -57,6 +57,19 @@ def bench_physics(robot: str, out: Path | None) -> None:
     _deliver({name: measure_physics(name, say=console.print) for name in robots}, out)
 
 
+@benchmarks.command("paper-size")
+@click.argument("run", type=AnyPath)
+@click.option("--out", type=AnyPath, required=True, help="Folder for tables and pictures.")
+@click.option(
+    "--episodes", type=Positive, default=10, show_default=True, help="Of each elite, for the correction."
+)
+def bench_paper_size(run: Path, out: Path, episodes: int) -> None:
+    """Tables and pictures of the run RUN, as trained and corrected."""
+    from benchmarks.paper_size import report_run
+
+    _deliver(report_run(run, out, episodes=episodes, say=console.print), None)
+
+
 @benchmarks.command("running")
 @click.argument("source", type=AnyPath)
 @click.option(
