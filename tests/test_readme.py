@@ -167,3 +167,17 @@ def test_the_table_of_speeds_is_that_of_its_file(robot: str) -> None:
     told = next(line for line in tutorial.splitlines() if line.endswith(" h |")).strip("| ").split(" | ")
     assert told[column] == f"{known['million_full_episodes_hours']:.1f} h"
     assert float(hours.split()[0]) == pytest.approx(known["million_full_episodes_hours"], abs=0.06)
+
+
+def test_the_story_of_the_ant() -> None:
+    told = json.loads((RESULTS / "demo-ant" / "recovery.json").read_text())
+    healthy, new = (told[what]["distance"] for what in ("healthy", "recovered"))
+    second = told["trials"][1]
+    words = " ".join(README.split())
+    assert f"An Ant that walks {healthy:.0f} m in 16.5 seconds loses a hind leg" in words
+    first = told["trials"][0]["diagnosis"]
+    assert told["damage"] == max(first, key=first.__getitem__) == "back_right:lost"
+    assert (told["broken"]["falls"], told["broken"]["episodes"]) == (10, 10)
+    assert not second["fell"]
+    assert f"{second['distance']:.1f} m on three legs in the second trial" in words
+    assert f"ends with one that makes {new:.1f} m, {new / healthy:.0%} of what the whole robot does" in words
