@@ -95,12 +95,12 @@ def test_the_runs_of_the_papers_size(robot: str) -> None:
         rows[f"{robot.title()}, this trial, {what}"] for what in ("as trained", "corrected")
     )
     assert trained == [f"{last['qd_score'] / 1e6:.3f}", f"{last['coverage']:.0%}", f"{last['best']:,.0f}"]
-    found, cells = elites["corrected_objective"].dropna(), round(last["elites"] / last["coverage"])
+    found, cells = elites["objective corrected"].dropna(), round(last["elites"] / last["coverage"])
     assert corrected[1:] == [f"{len(found) / cells:.0%}", f"{found.max():,.0f}"]
     worst = load_robot(robot).description.min_objective.value
     assert corrected[0] == f"{(found - worst).sum() / 1e6:.3f}"
     if robot == "walker":
-        spread = elites["objective_std"].median()
+        spread = elites["objective std"].median()
         assert f"has a standard deviation of {spread:.0f} over episodes" in STUDIES
     if robot == "hopper":
         assert f"{1 - len(found) / cells:.0%}\nof the cells are empty after the correction" in STUDIES
