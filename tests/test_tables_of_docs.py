@@ -19,12 +19,11 @@ from suites.transfer.stage import legs_of
 
 ROOT = Path(__file__).parent.parent
 RESULTS, BENCHMARKS = ROOT / "docs" / "results", ROOT / "docs" / "benchmarks"
-STUDIES, HELPED, RECOVERY, PHYSICS = (
-    (RESULTS / f"{name}.md").read_text() for name in ("studies", "what-helped", "recovery", "physics")
+STUDIES, HELPED, RECOVERY, RELEARNING, MISSIONS, PHYSICS, INCLUDED = (
+    (RESULTS / f"{name}.md").read_text()
+    for name in ("studies", "what-helped", "recovery", "relearning", "missions", "physics", "included")
 )
-INCLUDED = (RESULTS / "included.md").read_text()
 CALIBRATION = (ROOT / "docs" / "explanations" / "calibration.md").read_text()
-RELEARNING = (ROOT / "docs" / "explanations" / "relearning.md").read_text()
 ROBOTS = ("hopper", "walker", "half_cheetah", "ant")  # the columns of the table of the study of robots
 
 
@@ -533,7 +532,7 @@ def test_the_table_of_relearning() -> None:
 def test_the_table_of_missions(robot: str, header: str, told: list[str]) -> None:
     every = pd.read_csv(RESULTS / "mission" / robot / "missions.csv")
     goals = every[every["task"] == "goal"]
-    shown = table_below((ROOT / "docs" / "tutorials" / "mission.md").read_text(), header)
+    shown = table_below(MISSIONS, header)
     kinds = {"whole": "healthy", "a leg lost": "lost", "a leg dead": "dead", "two legs lost": "lost + lost"}
     for name, cells in shown.items():
         world, kind = name.split(", ")
@@ -568,16 +567,16 @@ def test_missions_of_the_whole_ant() -> None:
         f"ten on the robot of the model took {own.min():.0f} to {np.ceil(own.max()):.0f} s, twenty on "
         f"robots that differ {others.min():.0f} to {others.max():.0f} s, {others.median():.1f} s as a median"
     )
-    assert words in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    assert words in MISSIONS
     alarms = every.groupby("world")["alarms"].sum()
     assert alarms.to_dict() == {"nominal": 0, "gap": 3}
-    assert "In three of these twenty" in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    assert "In three of these twenty" in MISSIONS
     assert "the whole Ant gave three false alarms" in (RESULTS / "limits.md").read_text()
 
 
 def test_the_distances_of_missions() -> None:
     every = pd.read_csv(RESULTS / "mission" / "hexapod-distance" / "missions.csv")
-    text = (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    text = MISSIONS
     methods = ("mission", "oracle", "resets", "plain", "old")
     shown = table_below(text, "| two minutes ahead, three legs lost, three dead |")
     for method, cells in zip(methods, shown.values(), strict=True):
@@ -830,7 +829,7 @@ def test_missions_without_two_legs() -> None:
     ran = pd.read_csv(RESULTS / "mission" / "hexapod" / "missions.csv")
     ran = ran[(ran["task"] == "goal") & (ran["method"] == "mission") & (ran["kind"] != "healthy")]
     two = ran["kind"] == "lost + lost"
-    text = (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    text = MISSIONS
     assert f"two legs lost {ran[two]['reached'].sum()} of {two.sum()}**" in text
     assert ran[~two]["reached"].all()
     assert f"all {(~two).sum()} missions" in text
@@ -842,7 +841,7 @@ def test_missions_without_two_legs() -> None:
 
 def test_missions_with_repairs() -> None:
     every = pd.read_csv(BENCHMARKS / "missions-repaired.csv")
-    text = (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    text = MISSIONS
     for name, cells in table_below(text, "| repaired | missions |").items():
         robot = "ant" if "Ant" in name else "hexapod"
         torque = "not looked at" if "not" in name else "looked at"
@@ -868,12 +867,12 @@ def test_hexaheals_rule() -> None:
     healthy = ran[(ran["task"] == "rule") & (ran["kind"] == "healthy")]
     usual = (healthy["distance"] / healthy["seconds"]).mean()
     kept = (lost["late_falls"] == 0) & (lost["late"] >= 0.5 * usual)
-    assert f"{kept.sum()} of {len(lost)} missions" in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    assert f"{kept.sum()} of {len(lost)} missions" in MISSIONS
     assert "| nominal | lost | 60 | 93%" in report
     two = ran[(ran["task"] == "rule") & (ran["kind"] == "lost + lost")]
     kept = (two["late_falls"] == 0) & (two["late"] >= 0.5 * usual)
     words = f"{kept.sum()} of {len(two)} missions without two legs keep the rule"
-    assert words in (ROOT / "docs" / "tutorials" / "mission.md").read_text()
+    assert words in MISSIONS
     assert set(two.groupby("damage").size()) == {10}
     assert (kept.groupby(two["damage"]).sum() >= 7).sum() == 6
     assert "| nominal | lost + lost | 150 | 38%" in report
