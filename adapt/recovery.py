@@ -273,7 +273,7 @@ def _trial(
         fell=attempt.outcome.fell,
         steps=int(episodes.steps[0]),
         distance=float(episodes.distances[0]),
-        diagnosis={cause: p for cause, p in selector.told() if p >= _NEGLIGIBLE},
+        diagnosis={cause: p for cause, p in selector.reported_diagnosis() if p >= _NEGLIGIBLE},
         confirms=confirms,
         thought=selector.thought(),
     )

@@ -135,12 +135,12 @@ class Diagnosis:
         )
         with one_blas_thread():
             selector.tell(trial.row, outcome)
-        told, thought = selector.told(), selector.thought()
+        reported, thought = selector.reported_diagnosis(), selector.thought()
         text = next((text for text, _ in selector.diagnosis() if text != UNKNOWN), "healthy")
         return Finding(
             damage_from(text),
-            dict(told[:5]),
-            diagnosis_words(told),
+            dict(reported[:5]),
+            diagnosis_words(reported),
             thought.episodes if thought else 0,
             thought is None or thought.explained >= TRUSTED,
         )

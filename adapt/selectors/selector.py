@@ -157,8 +157,8 @@ class Selector(ABC):
         """
         return []
 
-    def told(self) -> list[tuple[str, float]]:
-        """The diagnosis as people are told it, with probabilities that hold what they promise."""
+    def reported_diagnosis(self) -> list[tuple[str, float]]:
+        """The diagnosis that a report shows, with probabilities that are calibrated if the selector can."""
         return self.diagnosis()
 
     @property

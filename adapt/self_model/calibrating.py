@@ -22,7 +22,7 @@ MODELS = 200
 _ROUNDS = 3
 _LEAST_SPREAD = 0.05  # spread of the models of a round, as a share of the prior's
 _LEAST_STEPPED = 0.5  # likewise of what is a whole number, and is known before the last round
-_TOLD = 3.0  # standard errors by which a feature must depend on a parameter to tell of it
+_DEPENDS = 3.0  # standard errors by which a feature must depend on a parameter to count
 _WEIGHT = 0.5  # of the features' log likelihoods, since they depend on each other
 _TOLERANCE = 0.005  # share of a feature's spread over the prior by which any model is off
 _FREEDOM = 4.0  # degrees of freedom of Student's t
@@ -130,7 +130,7 @@ def _posterior(
     left = ((shown - inputs @ found) ** 2).sum(axis=0) / (n - p - 1)
     errors = np.sqrt(np.diag(np.linalg.inv(inputs.T @ inputs))[:, None] * left)
     # what may be chance would add up over hundreds of features
-    slopes = np.where(np.abs(found) > _TOLD * errors, found, 0.0)[1:]
+    slopes = np.where(np.abs(found) > _DEPENDS * errors, found, 0.0)[1:]
     centre = (shown - places @ slopes).mean(axis=0)
     noise = floor + (shown - centre - places @ slopes).var(axis=0)
     mean, precision = places.mean(axis=0), np.eye(p)

@@ -23,7 +23,7 @@ from robots.robot import Robot
 from robots.simulation.trace import TraceColumns
 
 _LEVEL = 0.9  # of intervals
-_TOLD = 0.5  # share of the prior's interval, below which traces tell a parameter
+_CONSTRAINED = 0.5  # share of the prior's interval, below which traces constrain a parameter
 _MODELS = 16  # of a randomization
 _FORMAT = Format(
     "surefoot calibration",
@@ -85,9 +85,9 @@ class Interval:
         return (self.high - self.low) / (self.prior[1] - self.prior[0])
 
     @property
-    def told(self) -> bool:
-        """Whether the traces tell it: its interval is less than half of what it was."""
-        return self.share < _TOLD
+    def constrained(self) -> bool:
+        """Whether the traces constrain it: its interval is less than half of what it was."""
+        return self.share < _CONSTRAINED
 
 
 @dataclass(frozen=True, eq=False)

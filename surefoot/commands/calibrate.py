@@ -102,7 +102,7 @@ def print_calibration(calibration: "Calibration") -> None:
         prior_text, now_text = (
             f"{low:.3g} to {high:.3g}" for low, high in (interval.prior, (interval.low, interval.high))
         )
-        remark = "" if interval.told else "  hardly told by these traces"
+        remark = "" if interval.constrained else "  hardly constrained by these traces"
         console.print(
             f"{interval.name:<{width}}{prior_text:>18}{now_text:>22}{interval.middle:>9.3g}{remark}"
         )

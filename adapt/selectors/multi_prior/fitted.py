@@ -109,7 +109,7 @@ class Fitted(MultiPrior):
         sums = [(causes[0][0], sum(p for _, p in causes)) for causes in together.values()]
         return sorted(sums, key=lambda cause: -cause[1])
 
-    def told(self) -> list[tuple[str, float]]:
+    def reported_diagnosis(self) -> list[tuple[str, float]]:
         """See `Selector`.
 
         What the best fit leaves unexplained speaks for no damage: "unknown" takes as large a share of the

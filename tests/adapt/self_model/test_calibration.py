@@ -52,7 +52,7 @@ def test_it_finds_the_parameters_with_their_intervals():
     assert np.abs(errors).mean() < 0.03  # 0.1 from the model as built
     inside = [one.low <= true <= one.high for one, true in zip(strengths, truth().strength, strict=True)]
     assert np.mean(inside) > 0.7
-    assert all(one.told for one in strengths)
+    assert all(one.constrained for one in strengths)
     assert found["delay [steps]"].middle == 1
     assert found["damping"].middle == pytest.approx(truth().damping, abs=0.1)
 

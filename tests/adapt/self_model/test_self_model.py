@@ -322,7 +322,7 @@ def test_the_second_trial_is_nearly_the_best() -> None:
         selector.tell(row, robot.outcome(row))
     truth = robot.truth()
     assert truth[selector.recommendation()] > 0.9 * truth.max() > 1.5 * truth[0]
-    cause, probability = selector.told()[0]
+    cause, probability = selector.reported_diagnosis()[0]
     assert "left_middle_femur:offset@" in cause
     thought = selector.thought()
     assert thought is not None
@@ -363,7 +363,7 @@ def test_a_misfit_hands_back_to_rehearsed() -> None:
     assert selector.recommendation() == plain.recommendation()
     assert selector.thought().explained < 0.3
     assert selector.diagnosis() == plain.diagnosis()
-    causes, believed = dict(selector.told()), dict(plain.told())
+    causes, believed = dict(selector.reported_diagnosis()), dict(plain.reported_diagnosis())
     assert sum(causes.values()) == pytest.approx(1)
     held = believed["right_front:dead"] * selector.thought().explained
     assert causes["right_front:dead"] == pytest.approx(held)
@@ -390,7 +390,7 @@ def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
         one.tell(3, Outcome(0.1))
     assert selector.thought() is None
     np.testing.assert_allclose(selector.predicted, plain.predicted)
-    assert dict(selector.told()) == pytest.approx(dict(plain.diagnosis()))
+    assert dict(selector.reported_diagnosis()) == pytest.approx(dict(plain.diagnosis()))
 
 
 def test_a_trial_that_ends_before_the_first_of_its_gait_counts_by_its_fall() -> None:
