@@ -733,7 +733,7 @@ def calibrate(
         source: a repertoire, or what `load` takes.
         traces: CSV files as `deploy` writes them, or folders of such; a gait or several.
         prior: ranges of what may be different, e.g. `mass=0.8:1.2,delay=0:3`; wide ones by default.
-        sensors: that the robot has; all by default.
+        sensors: that the robot has; all by default. Traces need no columns of others.
         models: how many run each gait in each of three rounds, and make the result; 200 by default.
         seed: from which every random number derives.
         out: file to save the calibration to.
@@ -750,6 +750,7 @@ def calibrate(
     """
     from adapt.self_model import calibrating
     from adapt.self_model.calibration import read_traces, write_calibration
+    from adapt.self_model.features import check_sensors
     from adapt.self_model.parameters import PRIOR
     from robots.description import Randomization
     from robots.randomization import read_randomization
@@ -759,7 +760,7 @@ def calibrate(
     if out is not None:
         check_output(file, Path(out), overwrite)
     paths = [traces] if isinstance(traces, str | Path) else traces
-    before = read_traces([Path(path) for path in paths], repertoire)
+    before = read_traces([Path(path) for path in paths], repertoire, check_sensors(sensors or SENSORS))
     with phase_bars() if progress else nullcontext() as show:
         calibration = calibrating.calibrate(
             repertoire,

@@ -352,7 +352,10 @@ def test_the_recoveries_of_the_ant_in_pybullet() -> None:
     old, new = metres.mean()
     words = " ".join(text.split())
     assert f"walks {new:.1f} m as a mean, {new / old:.1f} times as far as with the old gait" in words
-    assert f"makes {found['recovered'].mean():.2f} of the best gait that was found" in words
+    ratios = found["recovered"]
+    assert f"repertoire is {ratios.mean():.2f}, their median {ratios.median():.2f}, and one of them" in words
+    assert f"`back_right:locked`, is {ratios.max():.1f}; all ten distances together are" in words
+    assert f"are {metres['recovered'].sum() / found['best'].sum():.2f} of those of the best gaits" in words
     assert (metres["recovered"] > metres["old gait"]).all()
     assert found["right part"].sum() == 9
     row = (

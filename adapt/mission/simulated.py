@@ -57,7 +57,8 @@ class SimulatedWorld:
         stands: whether all of its motors are servos, which hold a pose.
 
     Raises:
-        InvalidValueError: the robot cannot turn, or it has no legs that could, or the ground is uneven.
+        InvalidValueError: the robot cannot turn, or it has no legs that could, or the ground is uneven or
+            becomes so.
     """
 
     def __init__(
@@ -70,7 +71,14 @@ class SimulatedWorld:
         on_step: Callable[[], None] = lambda: None,
     ) -> None:
         check_turns(robot)
-        self._whole, self._changes, self._seed = robot, list(changes), seed
+        self._whole, self._seed = robot, seed
+        self._changes = [(change, change.damage.apply(robot)) for change in changes]
+        for each, what in (
+            (robot, ""),
+            *((broken, f", without {change.text}") for change, broken in self._changes),
+        ):
+            if field_of(each.physics, each.description.floor):
+                raise InvalidValueError(f"a mission needs level ground or a slope{what}")
         self._on_change, self._on_step = on_change, on_step
         self._frame, self._stretches, self.steps = Pose(), 0, 0
         self.damage = HEALTHY
@@ -216,16 +224,14 @@ class SimulatedWorld:
         self._apply_changes()
 
     def _apply_changes(self) -> None:
-        while self._changes and self._changes[0].time <= self.clock + 1e-9:
-            change = self._changes.pop(0)
-            self._exchange(change.damage.apply(self._whole))
+        while self._changes and self._changes[0][0].time <= self.clock + 1e-9:
+            change, broken = self._changes.pop(0)
+            self._exchange(broken)
             self.damage = str(change.damage)
             self._on_change(change)
 
     def _enter(self, robot: Robot) -> None:
         """Simulate a robot from now on, with a model of its own, whose gravity turns with the frame."""
-        if field_of(robot.physics, robot.description.floor):
-            raise InvalidValueError("a mission needs level ground or a slope")
         own = replace(robot, physics=copy.copy(robot.physics))
         self._gravity = own.physics.opt.gravity.copy()
         self._stepper = Stepper(own)

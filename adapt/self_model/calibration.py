@@ -20,7 +20,7 @@ from robots.files.atomic import explain_errors
 from robots.files.records import Finite, Record, validate
 from robots.randomization import model_of
 from robots.robot import Robot
-from robots.simulation.trace import TraceColumns
+from robots.simulation.trace import SENSORS, TraceColumns
 
 _LEVEL = 0.9  # of intervals
 _CONSTRAINED = 0.5  # share of the prior's interval, below which traces constrain a parameter
@@ -149,12 +149,15 @@ class Calibration:
         return tuple(found)
 
 
-def read_traces(paths: Sequence[Path], repertoire: Repertoire) -> list[tuple[int, np.ndarray]]:
+def read_traces(
+    paths: Sequence[Path], repertoire: Repertoire, sensors: Sequence[str] = SENSORS
+) -> list[tuple[int, np.ndarray]]:
     """Read what gaits of a repertoire did; returns the row of each, and its trace.
 
     Args:
         paths: CSV files, see `read_trace`, or folders, of which all CSV files count.
         repertoire: of the gaits.
+        sensors: that the robot has; columns of others need not be there.
 
     Raises:
         InvalidFileError: a file cannot be read or is no trace of a gait, or a folder has none.
@@ -166,7 +169,7 @@ def read_traces(paths: Sequence[Path], repertoire: Repertoire) -> list[tuple[int
         if not files:
             raise InvalidFileError(f"there is no trace in {path}: it has no .csv file")
         for file in files:
-            gait, trace = read_trace(file, repertoire.robot)
+            gait, trace = read_trace(file, repertoire.robot, sensors)
             try:
                 found.append((_row_of(repertoire, gait), trace))
             except InvalidValueError as error:

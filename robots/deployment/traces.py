@@ -1,6 +1,7 @@
 """`read_trace`: a table of telemetry, of a robot or of its simulation, as a trace."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,18 +10,20 @@ import pandas as pd
 from robots.errors import InvalidFileError, InvalidValueError, shown
 from robots.files.texts import read_text
 from robots.robot import Robot
+from robots.simulation.trace import SENSORS
 
 _OFF = 0.02  # share by which the mean time between two rows may differ from a control step
 
 _MOST = 1e9  # of any number, far from what a sensor shows
 
 
-def read_trace(path: Path, robot: Robot) -> tuple[str, np.ndarray]:
+def read_trace(path: Path, robot: Robot, sensors: Sequence[str] = SENSORS) -> tuple[str, np.ndarray]:
     """Read what `Telemetry.write_csv` wrote, or a robot of one's own.
 
     Args:
         path: a CSV whose first row names the columns; others than those of a trace are left alone.
         robot: whole; no more rows count than its episodes have.
+        sensors: that it has, of `SENSORS`; columns of others need not be there, and count as 0.
 
     Returns:
         The name of the gait, and the trace, see `robots.simulation.trace`.
@@ -30,7 +33,7 @@ def read_trace(path: Path, robot: Robot) -> tuple[str, np.ndarray]:
     """
     try:
         table = pd.read_csv(io.StringIO(read_text(path)), dtype=str, keep_default_na=False)
-        gaits, values = _columns(table, robot)
+        gaits, values = _columns(table, robot, sensors)
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise InvalidFileError(f"{path} is no trace of the {robot.name}: it is no whole CSV") from error
     except InvalidValueError as error:
@@ -38,33 +41,34 @@ def read_trace(path: Path, robot: Robot) -> tuple[str, np.ndarray]:
     return gaits, values
 
 
-def _columns(table: pd.DataFrame, robot: Robot) -> tuple[str, np.ndarray]:
+def _columns(table: pd.DataFrame, robot: Robot, sensors: Sequence[str]) -> tuple[str, np.ndarray]:
     """Name of the gait and trace of a table."""
-    joints, feet = robot.description.joints, robot.description.feet
-    names = [
-        *(f"{joint} command [-1..1]" for joint in joints),
-        *(f"{joint} angle [rad]" for joint in joints),
-        *(f"{joint} torque [N m]" for joint in joints),
-        *(f"{axis} [rad]" for axis in ("roll", "pitch", "yaw")),
-        *(f"{axis} rate [rad/s]" for axis in ("roll", "pitch", "yaw")),
-        *(f"{foot} contact [0/1]" for foot in feet),
-        *("x [m]", "y [m]"),
-    ]
-    missing = [name for name in ("time [s]", *names, "gait") if name not in table]
+    joints, feet, axes = robot.description.joints, robot.description.feet, ("roll", "pitch", "yaw")
+    columns = {
+        "": [f"{joint} command [-1..1]" for joint in joints],
+        "encoders": [f"{joint} angle [rad]" for joint in joints],
+        "currents": [f"{joint} torque [N m]" for joint in joints],
+        "imu": [f"{axis} [rad]" for axis in axes] + [f"{axis} rate [rad/s]" for axis in axes],
+        "contacts": [f"{foot} contact [0/1]" for foot in feet],
+        "odometry": ["x [m]", "y [m]"],
+    }
+    sensor_of = {name: sensor for sensor, own in columns.items() for name in own}
+    table = table.assign(**{name: "0" for name, sensor in sensor_of.items() if sensor not in ("", *sensors)})
+    missing = [name for name in ("time [s]", *sensor_of, "gait") if name not in table]
     if missing:
-        raise InvalidValueError(f"it has no column {shown(missing[0])}")
+        raise InvalidValueError(f"it has no column {shown(missing[0])}{_hint(sensor_of.get(missing[0]))}")
     table = table.iloc[: robot.description.episode_steps]
-    found = [pd.to_numeric(table[name], errors="coerce") for name in ("time [s]", *names)]
+    found = [pd.to_numeric(table[name], errors="coerce") for name in ("time [s]", *sensor_of)]
     values = np.array(found, np.float64).T
     if not len(table):
         raise InvalidValueError("it has no rows")
     wrong = np.argwhere(~(np.abs(values) < _MOST))
     if len(wrong):
         row, column = wrong[0]
-        name = ("time [s]", *names)[column]
+        name = ("time [s]", *sensor_of)[column]
         raise InvalidValueError(
             f"numbers must be finite and less than 1e9, but {shown(name)} is {shown(table[name].iloc[row])} "
-            f"in row {row + 1}"
+            f"in row {row + 1}{_hint(sensor_of.get(name))}"
         )
     gaits = table["gait"].unique()
     if len(gaits) > 1:
@@ -78,3 +82,8 @@ def _columns(table: pd.DataFrame, robot: Robot) -> tuple[str, np.ndarray]:
     middle, half = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
     trace[:, j : 2 * j] = (trace[:, j : 2 * j] - middle) / half
     return str(gaits[0]), trace.astype(np.float32)
+
+
+def _hint(sensor: str | None) -> str:
+    """What to do where a sensor's numbers are not there."""
+    return f"; if the robot has no {sensor}, leave it out of the sensors" if sensor else ""

@@ -89,12 +89,12 @@ def calibrate(
         threads=threads,
         progress=True,
     )
-    print_calibration(calibration)
+    print_calibration(calibration, odometry="odometry" in (sensors or SENSORS))
     console.print(f"saved {out}")
 
 
-def print_calibration(calibration: "Calibration") -> None:
-    """What the traces tell, and how well they are reproduced."""
+def print_calibration(calibration: "Calibration", *, odometry: bool) -> None:
+    """What the traces tell, and how well they are reproduced; how far a robot got is known by odometry."""
     intervals = calibration.intervals
     width = max(len(interval.name) for interval in intervals) + 2
     console.print(f"{'in 9 of 10 cases':<{width}}{'before':>18}{'now':>22}{'median':>9}")
@@ -108,8 +108,9 @@ def print_calibration(calibration: "Calibration") -> None:
         )
     for gait in calibration.gaits:
         (built, built_std), (now, now_std) = gait.as_built, gait.calibrated
+        measured = f"{gait.distance:.2f} m" if odometry else "an unknown distance"
         console.print(
-            f"{gait.name}: {gait.distance:.2f} m in {gait.steps} control steps; as built {built:.2f} ± "
+            f"{gait.name}: {measured} in {gait.steps} control steps; as built {built:.2f} ± "
             f"{built_std:.2f} m, calibrated {now:.2f} ± {now_std:.2f} m; sensors of {gait.joint} "
             f"are off by {gait.off:.2f} standard deviations, as built by up to {gait.off_as_built:.2f}"
         )

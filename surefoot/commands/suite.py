@@ -130,7 +130,7 @@ def optimization(as_published: bool, **options: Any) -> None:
 )
 @_robot_options("locomotion")
 def locomotion(**options: Any) -> None:
-    """Train the paper's robots with its algorithms, and compare with its Tables III to V."""
+    """Train the paper's robots with its algorithms, and compare with its Tables III, V and VI."""
     _run("locomotion", options)
 
 

@@ -102,8 +102,8 @@ def _settings_option(name: str) -> Callable[[Command], Command]:
 @click.option(
     "--reward",
     metavar="PRESET",
-    help="Only for robots: preset of the reward: paper, distance, straight or steering.  "
-    "[default: the robot's]",
+    help="Only for robots: preset of the reward: paper, distance, straight, steering or, where the YAML has "
+    "a command, command.  [default: the robot's]",
 )
 @click.option(
     "--damage-share",

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from small_minds import short_gaits
 
@@ -164,6 +165,25 @@ class TestTraces:
         path.write_text(change(path.read_text()))
         with pytest.raises(InvalidFileError, match=message):
             read_traces([path], gaits)
+
+    @pytest.mark.parametrize("lacking", ["no columns", "nan"])
+    def test_a_robot_without_odometry_has_traces_without_it(self, tmp_path, lacking):
+        gaits, path = short_gaits(), tmp_path / "walk.csv"
+        surefoot.deploy(gaits, gaits.cell(ROW), seconds=0.2, seed=3, csv=path)
+        ((_, whole),) = read_traces([path], gaits)
+        table, places = pd.read_csv(path), ["x [m]", "y [m]"]
+        table = (
+            table.drop(columns=places)
+            if lacking == "no columns"
+            else table.assign(**dict.fromkeys(places, "nan"))
+        )
+        table.to_csv(path, index=False)
+        with pytest.raises(InvalidFileError, match="no odometry, leave it out of the sensors"):
+            read_traces([path], gaits)
+        ((_, trace),) = read_traces([path], gaits, ("encoders", "currents", "imu", "contacts"))
+        np.testing.assert_allclose(trace[:, :-2], whole[:, :-2], atol=1e-6)
+        assert not trace[:, -2:].any()
+        assert whole[:, -2:].any()
 
     def test_one_of_another_robot_is_refused(self, tmp_path):
         gaits, path = short_gaits(), tmp_path / "walk.csv"

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
+from adapt.mission.plan import read_changes
 from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidValueError, SurefootError
 from robots.files.records import validate
@@ -148,6 +149,8 @@ def test_two_grounds_at_once_are_refused(quadruped):
 def test_a_mission_on_uneven_ground_is_refused(quadruped):
     with pytest.raises(InvalidValueError, match="a mission needs level ground or a slope"):
         SimulatedWorld(on(quadruped, "{kind: stones}"), (), seed=0)
+    with pytest.raises(InvalidValueError, match=r"a slope, without floor:rough@0\.03"):
+        SimulatedWorld(quadruped, read_changes(["floor:rough@0.03@4"], quadruped), seed=0)
 
 
 def test_ray_casting_draws_a_height_field_as_the_floor(quadruped):
