@@ -1,5 +1,6 @@
 """`Description`: a robot's YAML, which says what its MJCF cannot express, validated."""
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
@@ -168,11 +169,10 @@ class Randomization(Record):
     drawn: Annotated[tuple[Draw, ...], Field(max_length=1000)] = ()
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.drawn)} models of a calibration"
-            if self.drawn
-            else f"{self.models} models: {self.ranges}"
-        )
+        if not self.drawn:
+            return f"{self.models} models: {self.ranges}"
+        checksum = hashlib.sha256(self.model_dump_json(include={"drawn"}).encode()).hexdigest()
+        return f"{len(self.drawn)} models of a calibration ({checksum[:8]})"
 
     @property
     def ranges(self) -> str:

@@ -86,8 +86,8 @@ def train(
         threads: of a robot's simulation; all cores by default. The result does not depend on it.
         checkpoint_seconds: time between two checkpoints [s].
         progress: whether to show a bar. An interrupt then lets the current batch finish and be saved.
-        on_progress: called with a `repertoire.training.training.Progress` after every batch and, from other
-            threads, within it.
+        on_progress: called with a `repertoire.training.training.TrainingProgress` after every batch and, from
+            other threads, within it; not with `progress`, which shows the same.
         on_batch: called after every batch with a row of numbers: the metrics so far (`evaluations`, `elites`,
             `coverage`, `qd_score`, `best`), the state of each emitter, the `seconds` that this process has
             trained for, and the `evaluations_per_s` of the batch.
@@ -249,7 +249,8 @@ def recover(
         progress: whether to show a bar for what takes time between trials. An interrupt then ends the search
             with the best gait that is confirmed.
         on_trial: called after each trial.
-        on_progress: called with what takes time between trials, in words, and the share of it that is done.
+        on_progress: called with what takes time between trials, in words, and the share of it that is done;
+            not with `progress`, which shows the same.
         **settings: of `adapt.recovery.recover`: `max_falls` and `confirmations`.
 
     Raises:
@@ -598,12 +599,18 @@ def plan_strengthening(
             "a rehearsal must say under which damages the repertoire is weak: make one with surefoot.rehearse"
         )
     drawn = repertoire.problem.randomization
+    drawn = drawn if randomization is None else read_randomization(randomization, robot)
+    if rehearsal.randomization not in ("none", str(drawn)):
+        raise InvalidValueError(
+            f"the rehearsal is of other models ({rehearsal.randomization}) than those that gaits are to be "
+            f"strengthened on ({drawn or 'none'}): choose the same, or rehearse the nominal robot"
+        )
     return Strengthening(
         repertoire,
         rehearsal,
         damages=None if damages is None else [str(_found_damage(one, robot)) for one in damages],
         refinement=RefinementSettings(episodes=episodes_per_damage),
-        randomization=drawn if randomization is None else read_randomization(randomization, robot),
+        randomization=drawn,
         **settings,
     )
 
@@ -621,6 +628,8 @@ def _save_rehearsed(
     new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
     alone = replace(stronger, elites=new, specialists=None, spread=None)
     settings: dict[str, Any] = {"episodes": table.episodes, "seed": table.seed or 0, "threads": threads}
+    if table.randomization != "none":
+        settings["randomization"] = work.randomization
     with plan_rehearsal(alone, table.damages, **settings) as evaluation:
 
         def save() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from repertoire.algorithms.catalogue import AnyAlgorithm, configure
+from repertoire.execution.resources import one_blas_thread
 from repertoire.metrics import Metrics
 from repertoire.problems.custom import Custom
 from repertoire.repertoire import Repertoire
@@ -73,7 +74,8 @@ class Search:
         Raises:
             RuntimeError: the previous solutions were not told.
         """
-        self._asked = self._training.ask()
+        with one_blas_thread():
+            self._asked = self._training.ask()
         return self._asked.copy()  # the search reads its own when it is told
 
     @property
@@ -118,7 +120,8 @@ class Search:
                     f"{gradients.shape}"
                 )
         steps = np.ones(count, np.int64)
-        self._training.tell(Evaluations(objectives, measures, lost, steps, gradients))
+        with one_blas_thread():
+            self._training.tell(Evaluations(objectives, measures, lost, steps, gradients))
         self._keep(columns, np.asarray(measures, np.float64), np.flatnonzero(~lost))
 
     def _checked_fields(self, fields: Mapping[str, np.ndarray] | None) -> dict[str, np.ndarray]:
@@ -184,7 +187,7 @@ class Search:
         write_repertoire(Path(path), self.repertoire)
 
     def draw(self, path: str | Path) -> None:
-        """Draw the archive and the history to a PNG.
+        """Draw the archive to a PNG.
 
         Raises:
             InvalidFileError: the file cannot be written.

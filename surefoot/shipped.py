@@ -71,6 +71,9 @@ def best_known(file: Path, repertoire: "Repertoire") -> "tuple[Repertoire, str]"
     path = result_files(file).corrected
     if repertoire.caution and path.exists():
         corrected = read_repertoire(path)
-        if corrected.problem.texts == repertoire.problem.texts and len(corrected):
+        of_now, of_then = (
+            (one.settings, one.evaluations, one.problem.texts) for one in (repertoire, corrected)
+        )
+        if of_now == of_then and len(corrected):
             return corrected, f"note: the best gait is chosen by the corrected objectives of {path}"
     return repertoire, caution(file, repertoire)

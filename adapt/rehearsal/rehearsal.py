@@ -81,4 +81,5 @@ def rehearsed_table(evaluation: Evaluation) -> Table:
         evidence_names=evidence_names(robot),
         distances=np.where(found.diverged, 0, found.distances).reshape(shape),
     )
-    return replace(table, seed=evaluation.seed)
+    drawn = str(evaluation.identity.get("randomization", "none"))
+    return replace(table, seed=evaluation.seed, randomization=drawn)

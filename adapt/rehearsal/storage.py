@@ -81,7 +81,8 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
         conditions, names = _names(contents, "conditions"), _names(contents, "evidence_names")
         if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
             raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
-        seed = _check_origin(contents, repertoire, robot or repertoire.robot)
+        identity = contents.json("identity", dict)
+        seed = _check_origin(identity, repertoire, robot or repertoire.robot)
         if names != evidence_names(repertoire.robot):
             raise InvalidValueError(f"'evidence_names' must be those of the {repertoire.robot.name}")
         lengths = {"conditions": len(conditions), "elites": len(repertoire), "evidence": len(names)}
@@ -89,6 +90,7 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
         columns: dict[str, Any] = dict(contents.arrays)
         episodes = int(columns.pop("episodes"))
         columns |= {"distances": columns.pop(_DISTANCES, None), "seed": seed}
+        columns["randomization"] = str(identity.get("randomization", "none"))
         table = Table(conditions=conditions, evidence_names=names, episodes=episodes, **columns)
         if tuple(map(str, table.damages)) != conditions:
             raise InvalidValueError("'conditions' must be damages as they are written in full")
@@ -113,9 +115,8 @@ def _names(contents: Contents, text: str) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _check_origin(contents: Contents, repertoire: Repertoire, robot: Robot) -> int | None:
+def _check_origin(identity: Identity, repertoire: Repertoire, robot: Robot) -> int | None:
     """Refuse a table of another repertoire or robot; return the seed of its episodes."""
-    identity = contents.json("identity", dict)
     found, expected = str(identity.get("repertoire")), fingerprint(repertoire)
     if found != expected:
         raise InvalidValueError(

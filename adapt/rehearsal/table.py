@@ -38,6 +38,7 @@ class Table:
         episodes: n.
         distances: mean progress towards the target [m], (d, k) float32; None if it was not recorded.
         seed: from which the seeds of the episodes derive; None if it is not known.
+        randomization: of the models that the episodes ran on, in words.
     """
 
     conditions: tuple[str, ...]
@@ -50,6 +51,7 @@ class Table:
     episodes: int
     distances: np.ndarray | None = None
     seed: int | None = None
+    randomization: str = "none"
 
     def __len__(self) -> int:
         return len(self.conditions)

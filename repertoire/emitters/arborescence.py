@@ -221,12 +221,12 @@ class ArborescenceEmitter(Emitter):
 
     def _advance(self, gradients: np.ndarray, evaluations: Evaluations, archive: Archive) -> None:
         """Tell the strategy how the branches rank, move the point, and restart if that was the last of it."""
-        ranking = self._ranking(evaluations)
+        ranking, values = self._ranking(evaluations)
         self.coefficients.tell(ranking)
         parents = self._drawn[ranking[: self._weights.size]]
         # Fontaine 2021, Algorithm 1, lines 14 and 15, with η = 1
         self._point += (self._weights @ parents) @ gradients
-        self._stop = self.coefficients.converged(evaluations.improvements[ranking])
+        self._stop = self.coefficients.converged(values)
         if self._stop is None and self._restart_unchanged and not accepted(evaluations).any():
             self._stop = "archive unchanged"  # Fontaine 2021, Algorithm 1, line 17
         if self._stop is not None:

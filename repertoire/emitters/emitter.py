@@ -170,21 +170,25 @@ class Emitter(ABC):
         """`tell` after its checks."""
 
 
-Ranking = Callable[[Evaluations], np.ndarray]
+# gives the indices (n,) of solutions, the best first, and values (n,) by which they are ranked, in that order
+Ranking = Callable[[Evaluations], tuple[np.ndarray, np.ndarray]]
 
 
-def by_improvement(evaluations: Evaluations) -> np.ndarray:
-    """Return the indices (n,) by falling improvement, as in CMA-MAE (Fontaine & Nikolaidis 2023)."""
-    return np.argsort(-evaluations.improvements, kind="stable")
+def by_improvement(evaluations: Evaluations) -> tuple[np.ndarray, np.ndarray]:
+    """Rank by falling improvement, as in CMA-MAE (Fontaine & Nikolaidis 2023)."""
+    order = np.argsort(-evaluations.improvements, kind="stable")
+    return order, evaluations.improvements[order]
 
 
-def by_discovery(evaluations: Evaluations) -> np.ndarray:
-    """Return the indices (n,) in the three stages of CMA-ME (Fontaine et al. 2020), by improvement in each.
+def by_discovery(evaluations: Evaluations) -> tuple[np.ndarray, np.ndarray]:
+    """Rank in the three stages of CMA-ME (Fontaine et al. 2020), by improvement in each.
 
-    What opened a cell comes first, then what improved on an elite, then the rest.
+    What opened a cell comes first, then what improved on an elite, then the rest. Values of another stage
+    than that of the last solution are infinite: where stages differ, solutions are not alike.
     """
     stages = np.where(evaluations.opened, 2, evaluations.improvements > 0)
-    return np.lexsort((-evaluations.improvements, -stages))
+    order = np.lexsort((-evaluations.improvements, -stages))
+    return order, np.where(stages == stages[order[-1]], evaluations.improvements, np.inf)[order]
 
 
 def accepted(evaluations: Evaluations) -> np.ndarray:

@@ -87,15 +87,15 @@ class EvolutionStrategyEmitter(Emitter):
         self.strategy.ask(out=solutions)
 
     def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
-        ranking, parents = by_improvement(evaluations), None
+        (ranking, values), parents = by_improvement(evaluations), None
         if self.selective:
-            ranking = by_discovery(evaluations)
+            ranking, values = by_discovery(evaluations)
             self._improved = parents = int(np.count_nonzero(accepted(evaluations)))
         if parents == 0:
             self._stop = "archive unchanged"
         else:
             self.strategy.tell(ranking, parents=parents)
-            self._stop = self.strategy.converged(evaluations.improvements[ranking])
+            self._stop = self.strategy.converged(values)
         if self._stop is not None:
             elites = archive.sample_elites(1, self.strategy.rng)
             self.strategy.restart(elites[0] if len(elites) else self.strategy.initial)

@@ -95,7 +95,7 @@ class TD3:
     smaller estimate of two targets, which track the critics slowly, for an action of the actor's target with
     noise. The actor and other solutions climb the estimate of the first critic.
 
-    All randomness comes from `rng`, and all transitions from `learn`, in their order, so that what is learned
+    All randomness comes from `rng`, and all transitions from `add`, in their order, so that what is learned
     is a pure function of both. NumPy must use one BLAS thread, or results depend on how many there are.
 
     Args:

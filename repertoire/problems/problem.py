@@ -3,16 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from repertoire.problems.record import ProblemRecord
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
-
-if TYPE_CHECKING:
-    pass
 
 Fold = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 

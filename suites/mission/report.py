@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from adapt.damage.text import damage_from
+from robots.errors import InvalidValueError
 from robots.files.atomic import make_folder, write_text
 from suites.markdown import NOTHING, bullets, heading, join, table
 from suites.mission.results import MissionRecord
@@ -33,6 +34,8 @@ def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
+    if not results:
+        raise InvalidValueError("there are no results to report")
     runs = tabulate(results)
     make_folder(folder)
     csv, report = folder / "missions.csv", folder / "report.md"
@@ -80,7 +83,7 @@ def _sections(runs: pd.DataFrame, goal: str) -> Iterator[str]:
 
 def _goals(runs: pd.DataFrame) -> str:
     whole = runs.loc[(runs["kind"] == WHOLE) & (runs["method"] == "mission")]
-    usual = whole.groupby("world")["seconds"].median()
+    usual = whole["seconds"].where(whole["reached"], np.inf).groupby(whole["world"]).median()
     rows = []
     for (world, kind, method), some in runs.groupby(["world", "kind", "method"], sort=False):
         seconds = some["seconds"].where(some["reached"], np.inf).to_numpy()

@@ -24,7 +24,7 @@ from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.evaluations import Request
 from robots.files.records import validate
 from robots.randomization import randomised
@@ -250,8 +250,17 @@ class MissionSuite(Suite):
         }
 
     def read(self, path: Path) -> MissionRecord:
-        """Read a result."""
-        return read_record(path, "mission", partial(validate, MissionRecord))
+        """Read a result; one with another damage under the same number is refused."""
+        result = read_record(path, "mission", partial(validate, MissionRecord))
+        expected = self._planned.get(result.case, result.damage)
+        if expected != result.damage:
+            raise InvalidFileError(f"{path} holds a mission with {result.damage}, not with {expected}")
+        return result
+
+    @cached_property
+    def _planned(self) -> dict[str, str]:
+        """Texts of the damages that are to happen, by case."""
+        return {trial.key[0]: str(trial.damage) for trial in self.plan(Path())}
 
     def write(self, path: Path, result: MissionRecord) -> None:
         """Write a result."""

@@ -44,5 +44,5 @@ def _film(repertoire: Repertoire, damage: str, gait: int, path: Path) -> None:
     """Film the incumbent and another gait on a damaged robot."""
     damaged = parse_damage(damage, repertoire.robot).apply(repertoire.robot)
     rows = {"before": repertoire.best(), "after": gait}
-    gaits = {caption: repertoire.elites.solutions[row] for caption, row in rows.items()}
+    gaits = {caption: repertoire.gaits.solutions[row] for caption, row in rows.items()}
     film_next_to_each_other(damaged, gaits, seconds=_SECONDS, seed=_SEED, video=path)

@@ -52,7 +52,7 @@ class Stage:
         self._rows = np.argsort(-repertoire.gaits.objectives, kind="stable")[:gaits]
 
     def walk(self) -> dict[str, Any]:
-        """Let the best gaits walk: figures of `GAIT_FIGURES`."""
+        """Let the best gaits walk: what `suites.transfer.report` tells of it."""
         count = ROBOTS if self._world.randomization else _EPISODES
         seeds = derive_seeds(self._seed, SeedFamily.EVALUATION, _NOMINAL, count)
         rows, seeds = np.repeat(self._rows, count), np.tile(seeds, len(self._rows))
@@ -83,7 +83,7 @@ class Stage:
         think: int,
         refinement: RefinementSettings | None,
     ) -> dict[str, Any]:
-        """Recover from a fault on the robot of its number: figures of `RECOVERY_FIGURES` and others.
+        """Recover from a fault on the robot of its number: what `suites.transfer.report` tells of it.
 
         The first trial is of the gait that the robot walks with, as in `recover`.
 

@@ -1,1 +1,1 @@
-"""The commands of the command line, one a file; `surefoot.py` puts them together."""
+"""The commands of the command line, one a file; `main.py` puts them together."""

@@ -64,7 +64,7 @@ from surefoot.commands.studies import run_study, study_options
     type=click.Choice(["reward", "progress"]),
     help="What gaits are selected, refined and scored by.  [default: reward]",
 )
-@study_options("recovery", filmed="the best recoveries")
+@study_options("recovery", simulated=True, filmed="the best recoveries")
 def recovery(
     file: Path,
     rehearsal: Path | None,

@@ -32,27 +32,29 @@ def chain(*decorators: Decorator) -> Decorator:
     return lambda command: reduce(lambda made, one: one(made), reversed(decorators), command)
 
 
-def study_options(name: str, *, filmed: str | None = None) -> Decorator:
+def study_options(name: str, *, simulated: bool = False, filmed: str | None = None) -> Decorator:
     """Give a command the options of every study, which are arguments of `run_study`, and a seed.
 
     Args:
         name: of the study, and of its folder by default.
-        filmed: what is filmed of a study that simulates robots, and has more options; None for others.
+        simulated: whether it simulates robots, and has more options.
+        filmed: what is filmed of it; None if nothing is.
     """
-    simulated = (
+    of_robots = (
         click.option(
             "--parallel",
             type=click.Choice(["trials", "episodes"]),
             help="Run one trial on each core, or one trial at a time on all of them.  [default: trials, if "
             "there are at least as many as cores]",
         ),
-        click.option(
-            "--videos/--no-videos", default=True, show_default=True, help=f"Whether to film {filmed}."
-        ),
         cluster_options,
     )
+    videos = click.option(
+        "--videos/--no-videos", default=True, show_default=True, help=f"Whether to film {filmed}."
+    )
     return chain(
-        *(simulated if filmed else ()),
+        *(of_robots if simulated else ()),
+        *([videos] if filmed else []),
         seed_option("the seeds of all trials"),
         click.option(
             "--threads", "cores", type=Cores, help="Threads of all trials together.  [default: all cores]"

@@ -81,7 +81,7 @@ def _robot_options(name: str) -> Decorator:
             help="Limit of an episode, in control steps.  [default: the robot's own]",
         ),
         _options(1_000_000),
-        study_options(name, filmed="nine gaits of each algorithm and robot"),
+        study_options(name, simulated=True, filmed="nine gaits of each algorithm and robot"),
     )
 
 

@@ -38,7 +38,7 @@ from surefoot.commands.studies import run_study, study_options
     metavar="EPISODES",
     help="Episodes of each search for a better gait, 0 for none.  [default: that of `surefoot recover`]",
 )
-@study_options("transfer", filmed="anything; this study has nothing to film")
+@study_options("transfer", simulated=True)
 def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options: Any) -> None:
     """Let the best gaits of the repertoires FILES walk where they were not trained, and recover there.
 

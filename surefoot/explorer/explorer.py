@@ -25,6 +25,7 @@ from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from surefoot.explorer.archive import describe_archive
 from surefoot.explorer.mission import MissionLog
+from surefoot.shipped import result_files
 
 _MOST_ROBOTS = 16  # damaged ones that are kept
 _LONGEST = 300  # characters of a damage
@@ -75,7 +76,12 @@ class Explorer:
         self._robots: OrderedDict[str, Robot] = OrderedDict()
         self._lock = threading.Lock()
         self.archive = describe_archive(self.repertoire)
-        self.selector = find_selector(choice.selector or DEFAULT_SELECTOR).name
+        entry = find_selector(choice.selector or DEFAULT_SELECTOR)
+        if entry.needs_truth:
+            raise InvalidValueError(
+                f"the selector {entry.name} knows the truth, to compare others with: choose another one"
+            )
+        self.selector = entry.name
         self.mission = (
             None
             if choice.mission is None
@@ -117,6 +123,8 @@ class Explorer:
         facts["selectors"] = {entry.name: self._about(entry, table) for entry in usable}
         facts["selector"] = self.selector
         facts["mission"] = None if self.mission is None else self.mission.about()
+        if result_files(choice.file).calibration.exists():
+            notes.append("The calibration next to the file is not used here: surefoot recover uses it.")
         if table is None:
             notes.append(
                 f"There is no rehearsal next to {choice.file.name}. With one, a recovery knows what each "

@@ -66,7 +66,7 @@ class Server:
         self.address = f"http://{name}:{self._socket.getsockname()[1]}/?token={self.token}"
         self.sessions: set[Session] = set()
         config = uvicorn.Config(
-            self._app(["*"] if host in _ANYWHERE else [host, *_LOOPBACK]),
+            self._app(["*"] if host in _ANYWHERE else [name.lower(), *_LOOPBACK]),
             log_level="warning",
             access_log=False,
             ws="websockets-sansio",

@@ -14,7 +14,9 @@ OUTCOMES = Evaluations(NAN, NAN[:, None], OPENED, NAN, improvements=IMPROVEMENTS
 
 
 def test_the_largest_improvement_first_of_equals_the_first_and_failures_last():
-    assert by_improvement(OUTCOMES).tolist() == [7, 2, 5, 0, 3, 4, 6, 1]
+    order, values = by_improvement(OUTCOMES)
+    assert order.tolist() == [7, 2, 5, 0, 3, 4, 6, 1]
+    assert values.tolist() == IMPROVEMENTS[order].tolist()
 
 
 def test_stages_equal_sorting_tuples():
@@ -24,7 +26,20 @@ def test_stages_equal_sorting_tuples():
         outcomes = replace(OUTCOMES, improvements=improvements, opened=opened)
         stage = [2 if o else int(i > 0) for o, i in zip(opened, improvements, strict=True)]
         expected = sorted(range(12), key=lambda i: (-stage[i], -improvements[i], i))
-        assert by_discovery(outcomes).tolist() == expected
+        order, values = by_discovery(outcomes)
+        assert order.tolist() == expected
+        assert (values[0] == values[-1]) == (
+            (stage[expected[0]], improvements[expected[0]])
+            == (stage[expected[-1]], improvements[expected[-1]])
+        )
+
+
+def test_what_opened_cells_is_not_like_what_did_not_even_if_nothing_improved():
+    nothing = replace(OUTCOMES, improvements=np.zeros(8))
+    _, values = by_discovery(nothing)
+    assert abs(values[0] - values[-1]) > 1
+    _, alike = by_discovery(replace(nothing, opened=np.ones(8, bool)))
+    assert alike.tolist() == [0] * 8
 
 
 def test_accepted_is_what_opened_a_cell_or_exceeded_its_threshold():
