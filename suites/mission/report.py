@@ -87,7 +87,8 @@ def _goals(runs: pd.DataFrame) -> str:
     rows = []
     for (world, kind, method), some in runs.groupby(["world", "kind", "method"], sort=False):
         seconds = some["seconds"].where(some["reached"], np.inf).to_numpy()
-        ratio = np.median(seconds) / usual.get(world, np.nan)
+        with np.errstate(invalid="ignore"):  # where neither arrives, there is no ratio
+            ratio = np.median(seconds) / usual.get(world, np.nan)
         rows.append((
             str(world), str(kind), str(method), str(len(some)), share(int(some["reached"].sum()), len(some)),
             interval(seconds, np.median), _number(ratio), interval(some["falls"], np.mean),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import surefoot
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
@@ -29,6 +30,17 @@ def make_search(**settings: object) -> surefoot.Search:
     return surefoot.Search(
         20, [(-5.12, 5.12)] * 2, min_objective=-1000.0, archive="cvt:200", seed=1, sigma0=0.5, **settings
     )
+
+
+def test_threads_of_linear_algebra_change_nothing() -> None:
+    asked = []
+    for threads in (1, 2):
+        search = surefoot.Search(400, [(-5.12, 5.12)] * 2, min_objective=-1000.0, seed=1, algorithm="cma-mae")
+        with threadpool_limits(threads, user_api="blas"):
+            for _ in range(12):
+                search.tell(*rastrigin(search.ask()))
+            asked.append(search.ask())
+    np.testing.assert_array_equal(*asked)
 
 
 @pytest.mark.parametrize("algorithm", ["cma-mae", "map-elites-line", "sep-cma-mae"])

@@ -12,6 +12,7 @@ from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import start_training
 from robots.words import short
+from surefoot.shipped import best_known
 from tests.repertoire.conftest import SMALL
 from tests.repertoire.storage.test_storage import seal
 
@@ -53,6 +54,16 @@ def test_evaluates_reports_saves_and_draws(run, trained: Path) -> None:
     assert names(trained.parent) == ["both.png", "repertoire-corrected.h5", "repertoire.h5"]
     assert after.spread.episodes == 4
     assert after.history.keys() == before.history.keys()
+
+
+def test_the_best_gait_is_not_one_of_an_earlier_run(run, trained: Path) -> None:
+    assert run("evaluate", trained, "--episodes", 2, "--threads", 1)[0] == 0
+    now = read_repertoire(trained)
+    assert "corrected objectives" in best_known(trained, now)[1]
+    later = replace(now, settings=now.settings.model_copy(update={"seed": 99}))
+    known, note = best_known(trained, later)
+    assert known is later
+    assert "corrected objectives of" not in note
 
 
 def test_what_it_saves_is_a_repertoire_like_any_other(run, trained: Path) -> None:

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 from adapt import strengthening
-from adapt.rehearsal.storage import read_table
+from adapt.damage.text import parse_damage
+from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.storage import read_table, write_table
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.randomization import read_randomization
 from tests.adapt.rehearsal.small import save_rehearsal
 from tests.adapt.self_model.small_minds import short_gaits
 
@@ -107,13 +110,19 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
 
 
 def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, file: Path) -> None:
-    folder = file.parent
+    folder, gaits = file.parent, read_repertoire(file)
     (folder / "other.yaml").write_text("- left_rear:lost\n")
     (folder / "dead.yaml").write_text(f"- {DEAD}\n")
     (folder / "healthy.yaml").write_text("- healthy\n")
     (folder / "there-rehearsal.h5").write_text("")
     (folder / "old-unfinished.h5").write_bytes(file.read_bytes())
     write_repertoire(folder / "alone.h5", read_repertoire(file))
+    varied = {"seed": 1, "randomization": read_randomization("friction=0.5:1,models=2", gaits.robot)}
+    with rehearsal(gaits, [parse_damage(LOST, gaits.robot)], episodes=2, **varied) as evaluation:
+        evaluation.run()
+        table = rehearsed_table(evaluation)
+        write_table(folder / "varied.h5", table, evaluation.identity)
+    assert read_table(folder / "varied.h5", gaits).randomization == table.randomization != "none"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     cases = [
         ([*options(file), "--damages", folder / "dead.yaml"], "there is nothing to strengthen"),
@@ -122,6 +131,10 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, file: Path)
         ([*options(file), "--damages", folder / "other.yaml"], "unknown condition of the rehearsal"),
         ([*options(file), "--damages", folder / "healthy.yaml"], "the library holds no damage"),
         ([*options(file), "--randomization", "much"], "randomization must be"),
+        (
+            [*options(file), "--rehearsal", folder / "varied.h5"],
+            "the rehearsal is of other models (2 models:",
+        ),
         (options(folder / "alone.h5"), "make one with surefoot rehearse"),
         ([file], "Missing option '--out'"),
         (options(file, "gaits.h5"), "is the repertoire to be read"),

@@ -133,6 +133,38 @@ def test_results_are_kept_and_nothing_else_is_read(tmp_path: Path) -> None:
             read(path)
 
 
+def test_a_result_with_another_damage_under_the_same_number_is_refused(repertoire, tmp_path: Path) -> None:
+    lost = {name: parse_damage(f"{name}:lost", repertoire.robot) for name in ("left_rear", "right_rear")}
+    ours, others = (
+        MissionSuite(repertoire=repertoire, tasks=("goal",), damages=(damage,), seeds=1)
+        for damage in lost.values()
+    )
+    record = MissionRecord(
+        case="goal-001", method="mission", number=0, seed=3, damage="left_rear:lost", seconds=20, distance=5
+    )
+    path = tmp_path / "mission-00.json"
+    write_record(path, record)
+    assert ours.read(path) == record
+    with pytest.raises(InvalidFileError, match="with left_rear:lost, not with right_rear:lost"):
+        others.read(path)
+
+
+def test_without_results_there_is_no_report(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match="no results to report"):
+        write_report("hexapod", 5.0, [], tmp_path)
+
+
+def test_a_healthy_goal_that_is_not_reached_takes_infinitely_long(tmp_path: Path) -> None:
+    known = {"method": "mission", "number": 0, "seed": 1, "distance": 5.0}
+    results = [
+        MissionRecord(case="goal-000", damage="healthy", seconds=90.0, reached=False, **known),
+        MissionRecord(case="goal-001", damage="left_front:lost", seconds=24.0, reached=True, **known),
+    ]
+    text = write_report("hexapod", 5.0, results, tmp_path)[1].read_text()
+    (row,) = [line for line in text.splitlines() if "| lost |" in line]
+    assert "| 0.0 |" in row
+
+
 def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:
     def record(case: str, damage: str, seconds: float, reached: bool) -> MissionRecord:
         return MissionRecord(

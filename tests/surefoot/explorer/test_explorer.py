@@ -16,6 +16,7 @@ import surefoot
 from adapt.selectors.catalogue import DEFAULT_SELECTOR
 from adapt.self_model.twin import EPISODES
 from repertoire.plots import stack
+from repertoire.storage.repertoires import write_repertoire
 from robots.errors import SurefootError
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
@@ -26,7 +27,8 @@ from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.export import MOST_BYTES, export_page
 from surefoot.explorer.scene import describe_scene
 from surefoot.explorer.session import Session
-from surefoot.shipped import repertoire_path
+from surefoot.shipped import repertoire_path, result_files
+from tests.adapt.mission.small import small_hexapod
 
 DAMAGE = "left_front:lost"
 
@@ -308,6 +310,18 @@ def test_an_exported_page_holds_all_it_needs(
         assert {f"walk {row} ", f"walk {row} {DAMAGE}"} <= recorded["answers"].keys()
 
 
+def test_it_says_that_a_calibration_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / "gaits.h5"
+    write_repertoire(file, small_hexapod()[0])
+    told = [Explorer(StartingChoice(file, "gaits.h5")).hello()["notes"]]
+    result_files(file).calibration.write_bytes(b"")
+    told.append(Explorer(StartingChoice(file, "gaits.h5")).hello()["notes"])
+    assert ["The calibration next to the file is not used" in " ".join(notes) for notes in told] == [
+        False,
+        True,
+    ]
+
+
 def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
     refused(
         [
@@ -319,6 +333,7 @@ def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
             (["hexapod", "--export", tmp_path / "page.html", "--damage", "x:lost"], "unknown leg"),
             (["hexapod", "--token", "a b"], "letters, digits"),
             (["hexapod", "--selector", "best"], "unknown selector 'best'"),
+            (["hexapod", "--selector", "oracle"], "the selector oracle knows the truth"),
             (["hexapod", "--host", "192.0.2.1"], "nothing can listen"),
             (["hexapod", "--host", "nowhere.invalid"], "not known): choose another port"),
         ],
