@@ -111,11 +111,12 @@ def recover(
             thinking = thinking or Thinking(
                 repertoire, threads=threads, refinement=RefinementSettings.of(repertoire)
             )
+            hurried = thinking.hurried
             thinking = replace(
                 thinking,
                 objective=aim,
                 calibration=thinking.calibration or calibration,
-                hurried=interrupted,
+                hurried=lambda: hurried() or interrupted(),
             )
         context = Context(
             prior,

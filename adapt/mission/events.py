@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from adapt.mission.pose import Pose
-from robots.errors import InvalidFileError
-from robots.files.texts import read_text
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.files.texts import parse_json, read_text
 
 FORMAT = "surefoot-mission"
 VERSION = 1
@@ -56,15 +56,26 @@ def read_log(path: Path) -> tuple[dict[str, Any], list[Event]]:
     Raises:
         InvalidFileError: the file cannot be read, or is no log of a mission.
     """
-    lines = read_text(path).splitlines()
     try:
-        first, *others = map(json.loads, lines)
+        first, *others = log_records(path)
         if first["format"] != FORMAT or first["version"] != VERSION:
             raise ValueError("another format")
         events = list(_events(others))
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
     return first, events
+
+
+def log_records(path: Path) -> list[Any]:
+    """What each line of a log holds, whatever that is.
+
+    Raises:
+        InvalidFileError: the file cannot be read, or a line is no JSON.
+    """
+    try:
+        return [parse_json(line) for line in read_text(path).splitlines()]
+    except InvalidValueError as error:
+        raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
 
 
 def _events(records: Iterable[dict[str, Any]]) -> Iterable[Event]:

@@ -215,7 +215,7 @@ class KeeperProcess:
             self._process.start()
         other.close()
         self._words = ""
-        self._latest = self._received()
+        self._received()  # it has begun
 
     def begin(self, motion: Motion) -> None:
         """See `Driver.begin`."""

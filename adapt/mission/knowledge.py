@@ -173,23 +173,20 @@ class Knowledge:
     def search_on(self, belief: Finding) -> None:
         """Begin to simulate further gaits on what is believed, and to refine the best, while it walks."""
         others = [] if self.steers else self._others  # which would run straight ahead alone
-        self.search(belief.damage, others, refine=belief.trusted and self.damaged)
+        self.searches.give_up()
+        self._run_meanwhile(others, self._several)
+        if (settings := self._refinement) and belief.trusted and self.damaged:
+            best, number = self._best(), self._refined + 1
+            seconds = (settings.episodes + self._several * len(self._headings[1:])) * self._path_seconds
+            self.searches.add(
+                lambda: self.diagnosis.refine(belief.damage, best, settings, number),
+                seconds,
+                self._take_refined,
+            )
         if self.damaged and not self.steers:
             rest = [row for row in range(len(self.repertoire)) if row not in others]
             for first in range(_PARTS):
                 self._run_meanwhile(rest[first::_PARTS], self._fewest)
-
-    def search(self, damage: Damage, rows: list[int], *, refine: bool) -> None:
-        """Begin anew with some gaits, and with refinement or without."""
-        self.searches.give_up()
-        self._run_meanwhile(rows, self._several)
-        if (settings := self._refinement) is None or not refine:
-            return
-        best, number = self._best(), self._refined + 1
-        seconds = (settings.episodes + self._several * len(self._headings[1:])) * self._path_seconds
-        self.searches.add(
-            lambda: self.diagnosis.refine(damage, best, settings, number), seconds, self._take_refined
-        )
 
     def _run_meanwhile(self, rows: Iterable[int], episodes: int) -> None:
         """Simulate those of some gaits that did not yet run, while it walks."""

@@ -32,7 +32,6 @@ from robots.simulation.state import MIDWAY, TALLY
 from robots.simulation.trace import SENSORS, TraceColumns
 
 _SETTLED = 0.5  # [s] that a robot must be upright to count as put on its feet
-_TURN = 5e-4  # [s] after which Python lets another thread go on: commands wait for several turns
 _PATIENCE = 60.0  # [s] for somebody to put it there
 
 
@@ -180,6 +179,8 @@ class LinkedWorld:
         def run() -> None:
             if before is not None:
                 before.join()
+            if self._searching is not threading.current_thread():
+                return  # it was given up: `Searches` begins another one only then
             try:
                 found.set_result(work())
             except Exception as error:  # told where the result is asked for, if it ever is

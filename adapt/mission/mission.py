@@ -103,6 +103,13 @@ class Mission:
         if not len(repertoire.elites):
             raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
         entry = choose_selector(selector, table)
+        if entry.needs_truth or not (entry.thinks or entry.needs_table or entry.unregistered):
+            raise InvalidValueError(
+                f"the selector {entry.name} does not find out what is wrong: a mission needs self-model, "
+                "rehearsed, or one of your own"
+            )
+        if seed < 0 or cores < 1:
+            raise InvalidValueError(f"seed must be at least 0 and cores at least 1, not {seed} and {cores}")
         searches = RefinementSettings(refinement) if refinement else None
         self._response, self._news = response, False
         self.plan, self.seed = plan, seed
@@ -192,6 +199,8 @@ class Mission:
             stretch, alarm = self._walk()
             self._look_around()
             yield
+            if self._over:
+                break
             if self._news:
                 self._take_in_news()
             elif stretch.fell or alarm:

@@ -68,7 +68,6 @@ class Monitor:
         self._middle = robot.joint_ranges.mean(axis=1)
         self._half = np.diff(robot.joint_ranges)[:, 0] / 2
         self._joints, self._feet = robot.action_dim, len(robot.description.feet)
-        self._servos = self._motors.servos
         self._window = max(2, round(WINDOW / robot.control_step))
         self._known: dict[tuple[str, int], _Usual | None] = {}
         self._usual: _Usual | None = None
@@ -208,7 +207,7 @@ class Monitor:
         at = self._columns
         rows = window.astype(np.float64)
         angle = self._middle + self._half * rows[:, at.angle : at.torque]
-        error = angle - np.where(self._servos, self._motors.targets(rows[:, : at.angle]), 0.0)
+        error = angle - self._motors.targets(rows[:, : at.angle])
         torque = rows[:, at.torque : at.attitude]
         attitude = rows[:, at.attitude : at.attitude + 2]
         dx, dy = rows[-1, at.position : at.position + 2] - rows[0, at.position : at.position + 2]

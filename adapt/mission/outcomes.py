@@ -66,7 +66,7 @@ class Outcomes:
         self.every = max(1, round(SAMPLE / robot.control_step))
         self.steps = robot.description.episode_steps
         self._count = self.steps // self.every
-        self._step, self.columns = robot.control_step, TraceColumns.of(robot)
+        self.columns = TraceColumns.of(robot)
 
     def believe(self, damage: Damage) -> None:
         """Predict for another damage from now on."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from adapt.mission.events import log_records
 from adapt.mission.plan import LONGEST
 from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidFileError
-from robots.files.texts import read_text
 
 KIND = "poses"  # of such a line of a log
 _SPACING = 0.04  # [s] between two poses, unless a control step is longer
@@ -70,8 +70,7 @@ def read_poses(path: Path) -> list[Poses]:
         InvalidFileError: the file cannot be read, has no poses, or they cannot be those of a robot.
     """
     try:
-        records = [json.loads(line) for line in read_text(path).splitlines()]
-        found = [_unpacked(record) for record in records if record.get("kind") == KIND]
+        found = [_unpacked(record) for record in log_records(path) if record.get("kind") == KIND]
         times = np.concatenate([poses.times for poses in found]) if found else np.zeros(0)
         if not ((np.diff(times) > 0).all() and (abs(times) <= LONGEST).all()):
             raise ValueError("no times of a mission")

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from adapt.mission.events import Event
+from adapt.mission.events import Event, log_records
 from adapt.mission.pose import Pose
 from adapt.mission.world import BackgroundSearch, Stretch, Until, World, go_on
 from adapt.self_model.features import check_sensors
 from robots.errors import InvalidFileError, SurefootError
-from robots.files.texts import read_text
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.trace import TraceColumns
@@ -156,7 +155,7 @@ class ReplayedWorld:
         self.clock, self.pose, self.upright = 0.0, Pose(), True
         self.driving: int | None = None
         try:
-            records = [json.loads(line) for line in read_text(path).splitlines()]
+            records = log_records(path)
             self._calls = [record for record in records if record.get("kind") == KIND]
         except (ValueError, AttributeError) as error:
             raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
@@ -191,11 +190,11 @@ class ReplayedWorld:
                     f"at {before:.2f} s the planner chooses gait {row} for {steps} control steps, not gait "
                     f"{record.get('row')} for {record.get('steps')}: they differ in {name}"
                 )
-        seen, stretch = self._stretch(found)
+        seen, stretch, ended = self._stretch(found)
         for made, (clock, *pose) in enumerate(seen.tolist(), 1):
             self.clock, self.pose = clock, Pose(*pose)
             over = until(stretch.trace, made)
-            if over != (bool(found["over"]) and made == len(seen)):
+            if over != (ended and made == len(seen)):
                 ends = "ends" if over else "does not end"
                 raise DepartureError(f"at {clock:.2f} s the monitor {ends} the stretch, unlike in the log")
         self._show(found)
@@ -246,8 +245,8 @@ class ReplayedWorld:
         except _WRONG as error:
             raise self._damaged() from error
 
-    def _stretch(self, record: dict[str, Any]) -> tuple[np.ndarray, Stretch]:
-        """Clock and pose after each control step, (n, 4), and the stretch."""
+    def _stretch(self, record: dict[str, Any]) -> tuple[np.ndarray, Stretch, bool]:
+        """Clock and pose after each control step, (n, 4), the stretch, and whether the mission ended it."""
         try:
             seen = _unpacked(record["seen"], "<f8", 4)
             trace = _unpacked(record["trace"], "<f4", TraceColumns.of(self._robot).end)
@@ -255,7 +254,8 @@ class ReplayedWorld:
                 raise ValueError("another number of rows")
             start, end = (Pose(*map(_finite, record[name])) for name in ("start", "end"))
             episodes = Episodes(**{name: np.array(values) for name, values in record["episodes"].items()})
-            return seen, Stretch(int(record["row"]), start, end, trace, episodes, bool(record["fell"]))
+            found = Stretch(int(record["row"]), start, end, trace, episodes, bool(record["fell"]))
+            return seen, found, bool(record["over"])
         except _WRONG as error:
             raise self._damaged() from error
 

@@ -13,7 +13,7 @@ class MissionResult:
         seconds: that it took.
         distance: of the last pose from the first [m].
         falls, assistances, trials, alarms: how many there were.
-        thinking: seconds of the mission in which the robot stood and thought.
+        thinking: seconds of the mission in which the robot thought.
     """
 
     reached: int

@@ -30,7 +30,7 @@ class Stretch:
         row: of the gait.
         start: pose at its beginning, in the world.
         end: and at its end.
-        trace: what the sensors read, in the frame of the start, see `robots.simulation.trace`.
+        trace: what the sensors read, in the frame that the gait was told, see `robots.simulation.trace`.
         episodes: the stretch as the only one of some episodes.
         fell: whether it ended because the robot was not upright any more.
     """

@@ -107,7 +107,7 @@ def refine(
         best = known
     return Refinement(
         solution=finalists[best],
-        start=start,
+        start=0 if best == 0 else start,
         score=float(values[best].mean()),
         before=float(values[known].mean()),
         episodes=-(-search.spent // search.whole),

@@ -17,6 +17,7 @@ from adapt.mission import diagnosis
 from adapt.mission.keeper import Keeper, KeeperProcess
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.pose import Pose
+from adapt.mission.searches import Searches
 from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidValueError
 from robots.link.link import LinkError
@@ -111,6 +112,19 @@ def test_searches_follow_one_another_though_one_fails() -> None:
         first.result()
 
 
+def test_a_search_that_was_given_up_before_it_began_does_not_run() -> None:
+    world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    may_end, ran = threading.Event(), []
+    searches = Searches(world)
+    searches.add(lambda: may_end.wait(10), 1.0, ran.append)
+    for number in range(3):
+        searches.give_up()
+        searches.add(lambda number=number: ran.append(number), 1.0, lambda _: None)
+    may_end.set()
+    searches._running.result()
+    assert ran == [2]
+
+
 def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind a link a search that was given up still runs to its end, unlike in a replay."""
     seeds: list[int] = []
@@ -122,12 +136,14 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
     world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
     mission = surefoot.Mission(WHOLE, rehearsal=small_hexapod()[1], selector="rehearsed", world=world)
     mission._knowledge.prepare()
-    damage = parse_damage("left_front:lost", ROBOT)
+    belief = diagnosis.Finding(parse_damage("left_front:lost", ROBOT), {}, "", 0, trusted=True)
+    mission._knowledge._believe(belief.damage)
+    mission._outcomes.simulate([0])
     for _ in range(2):
-        mission._knowledge.search(damage, [], refine=True)
+        mission._knowledge.search_on(belief)
         mission._knowledge.searches._running.result()
     mission._knowledge.searches.take_found()
-    mission._knowledge.search(damage, [], refine=True)
+    mission._knowledge.search_on(belief)
     mission._knowledge.searches._running.result()
     assert seeds[0] == seeds[1] != seeds[2]
 

@@ -316,6 +316,20 @@ def test_what_breaks_at_once_is_told_in_the_log(small: tuple[Repertoire, Table])
     assert next(event.time for event in events if event.kind == "change") == 0.0
 
 
+def test_a_goal_that_is_reached_as_it_notices_something_ends_the_mission(
+    small: tuple[Repertoire, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repertoire, table = small
+    mission = surefoot.Mission(
+        repertoire, goals=[(1.0, 0.0)], seconds=20.0, rehearsal=table, selector="rehearsed"
+    )
+    near = lambda: mission._world.pose.distance((1.0, 0.0)) <= 0.25  # noqa: E731
+    monkeypatch.setattr(mission._monitor, "watch", lambda *_: "something" if near() else None)
+    kinds = [event.kind for event in mission]
+    assert kinds[-3:] == ["alarm", "goal", "end"]
+    assert mission.result.trials == 0
+
+
 def test_time_runs_out(small: tuple[Repertoire, Table]) -> None:
     events, mission = walk(small, seconds=3.0)
     assert events[-1].time == pytest.approx(3.0)
@@ -580,6 +594,22 @@ def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
         ],
         "mission",
     )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"selector": "map-bo"}, "map-bo does not find out what is wrong"),
+        ({"selector": "oracle"}, "oracle does not find out what is wrong"),
+        ({"cores": 0}, "cores at least 1"),
+        ({"seed": -1}, "seed must be at least 0"),
+    ],
+)
+def test_what_no_mission_can_be_is_refused_at_once(
+    small: tuple[Repertoire, Table], settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        surefoot.Mission(small[0], **settings)
 
 
 def test_an_empty_repertoire_is_refused(small: tuple[Repertoire, Table]) -> None:

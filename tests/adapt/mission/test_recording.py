@@ -98,6 +98,7 @@ def test_what_is_no_log_is_told(walked: tuple[Path, list[dict]], refused, run, t
         (lambda found: found[0].pop("seed"), "how the mission was asked for"),
         (lambda found: found[0].update(refine=float("inf")), "how the mission was asked for"),
         (lambda found: find(found, call="begin").update(sensors=3), "damaged"),
+        (lambda found: find(found, call="drive").pop("over"), "damaged"),
         (lambda found: find(found, call="drive").update(trace="AAAA"), "damaged"),
         (lambda found: find(found, call="drive").update(trace="eJwDAAAAAAE="), "damaged"),  # no rows
         (lambda found: find(found, call="drive").update(driving=float("inf")), "damaged"),

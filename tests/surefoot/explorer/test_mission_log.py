@@ -125,6 +125,7 @@ def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) 
     ("edit", "sentence"),
     [
         (lambda lines: ["x"], "no log of a mission"),
+        (lambda lines: [*lines, 100_000 * "["], "no log of a mission"),
         (lambda lines: lines[:1], "no poses of the robot"),
         (lambda lines: [lines[0].replace('"repertoire": "', '"repertoire": "0')], "another repertoire"),
         (lambda lines: [line for line in lines if '"poses"' not in line], "no poses of the robot"),
