@@ -51,9 +51,10 @@ class Diagnosis:
     """Finds out what is wrong, by a selector that begins anew when something else breaks.
 
     Args:
-        repertoire: of the whole robot.
+        repertoire: of the whole robot, with episodes as long as what is planned.
         entry: the selector.
-        table: the repertoire's rehearsal, if there is one, of episodes of any length.
+        table: the repertoire's rehearsal, if there is one.
+        rehearsed: control steps of its episodes.
         healthy: where each gait leads in an episode of the repertoire on the whole robot, (k, 3), see
             `Outcomes.predicted`.
         falls: whether it falls there, (k,) bool.
@@ -74,6 +75,7 @@ class Diagnosis:
         entry: SelectorEntry,
         table: Table | None,
         *,
+        rehearsed: int,
         healthy: np.ndarray,
         falls: np.ndarray,
         seconds: float,
@@ -89,10 +91,14 @@ class Diagnosis:
         aim = find_objective("progress", short, float(ahead.max()))
         self.thinking = Thinking(short, None, episodes, sensors=sensors, objective=aim, threads=threads)
         self._repertoire, self._entry, self._seed = short, entry, seed
-        self._whole, self._rehearsed = short.robot, repertoire.robot
+        self._whole, self._planned = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]
         self._far = find_objective("progress", repertoire, float(ahead.max()) / share)
-        self._table = table and _scaled(aim.of_table(table), share)
+        self._rehearsed, scale = repertoire.robot.with_episode_steps(rehearsed), self.trial_steps / rehearsed
+        long = find_objective(
+            "progress", _with_robot(repertoire, self._rehearsed), float(ahead.max()) / scale
+        )
+        self._table = table and _scaled(long.of_table(table), scale)
         objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
         self._prior = Prior(objectives, repertoire.gaits.measures, aim.least)
         self._selector: Selector | None = None
@@ -123,14 +129,14 @@ class Diagnosis:
     def learn(self, trial: Stretch) -> Finding:
         """Take in a trial from where the robot stood."""
         selector = self._selector = self._selector or self._new()
-        thinks = self._entry.thinks
+        thinks, whole = self._entry.thinks, self._rehearsed.description.episode_steps
         outcome = Outcome(
             objective=float(self._aim.of(trial.episodes)[0]),
             fell=trial.fell,
             # what was rehearsed is of whole episodes, as are those that end in a fall
-            evidence=np.empty(0)
-            if thinks and not trial.fell
-            else evidence_of(trial.episodes, self._rehearsed)[0],
+            evidence=evidence_of(trial.episodes, self._rehearsed)[0]
+            if trial.fell or self.trial_steps == whole
+            else np.empty(0),
             trace=trial.trace if thinks else np.empty((0, 0)),
         )
         with one_blas_thread():
@@ -172,7 +178,7 @@ class Diagnosis:
                 shorter ones, gaits that turn get as far.
             number: of the search, from which its random numbers derive: those that are given up do not count.
         """
-        robot = self._repertoire.robot.with_episode_steps(self._rehearsed.description.episode_steps)
+        robot = self._repertoire.robot.with_episode_steps(self._planned.description.episode_steps)
         twin = Twin(
             Thinking(
                 _with_robot(self._repertoire, robot),

@@ -24,6 +24,7 @@ from robots.plugins import load_plugins
 from robots.robot import Robot
 
 _KEPT = 100  # actions, of which those are known that a state answers
+_SILENT = 1.0  # [s] of states that may not come; a robot that is silent for longer is lost
 
 
 class Motion(NamedTuple):
@@ -98,9 +99,10 @@ class Keeper:
         self._link, self._robot = link, link.face.robot
         self._legs, self._standing = LegOdometry(self._robot), standing_action(self._robot)
         self._stands = all_servos(self._robot)
+        self._most_lost = round(_SILENT / self._robot.control_step)
         self._motion: Motion | None = None
         self._told = self._from = self._standing  # the latter when the motion began
-        self._made = 0
+        self._made, self._since = 0, 0.0  # control steps of the motion, and when it began [s]
         self._sent: dict[int, np.ndarray] = {}  # the last actions, by the number of their command
         known, seen = self._robot.controller, np.zeros(self._robot.observation_dim, np.float32)
         known.act(np.zeros(known.parameter_count, np.float32), seen, 0)  # compiled before it must be in time
@@ -116,7 +118,7 @@ class Keeper:
         if motion.row is not None:
             self._senses = Senses(self._robot, self._first)
         if motion.abrupt or before is None or (motion.row, motion.damped) != (before.row, before.damped):
-            self._made, self._from = 0, self._told
+            self._made, self._from, self._since = 0, self._told, self._seen.state.time
 
     def latest(self) -> Seen:
         """See `Driver.latest`."""
@@ -156,6 +158,11 @@ class Keeper:
         if state is None:
             return False
         self._take(state)
+        lost = round((state.time - self._since) / self._robot.control_step) - self._made
+        for _ in range(min(lost, self._most_lost)):  # steps whose states did not come count, too
+            self._made += 1
+            if motion is not None and motion.row is not None:
+                self._senses(_turned(self._seen, motion.frame), self._told)
         if motion is not None and motion.row is not None and is_fallen(self._robot, state):
             self.begin(Motion())
         return True

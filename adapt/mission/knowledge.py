@@ -73,6 +73,7 @@ class Knowledge:
     ) -> None:
         self.repertoire = shortened(repertoire, PATH)
         self._entry, self._table, self._world = entry, table, world
+        self._rehearsed = repertoire.robot.description.episode_steps
         self._seed, self._episodes, self._threads = seed, episodes, threads
         self._refinement, self._on_refined = refinement, on_refined
         self._rate = RATE * cores  # control steps that the robot simulates in a second
@@ -116,6 +117,7 @@ class Knowledge:
             self.repertoire,
             self._entry,
             self._table,
+            rehearsed=self._rehearsed,
             healthy=paths[:, -1],
             falls=np.isfinite(falls),
             seconds=TRIAL,

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from adapt.damage.damage import Combination, Damage
 from adapt.gaussian_process import matern_52
-from adapt.mission.pose import Pose
+from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import all_servos
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
@@ -70,11 +70,13 @@ class Outcomes:
 
     def believe(self, damage: Damage) -> None:
         """Predict for another damage from now on."""
+        if str(damage) != str(self.damage):
+            self._residuals.clear()
         self.damage = damage
-        self._residuals.clear()
 
     def forget(self) -> None:
-        """Forget what ran on damaged robots, since the pose in which episodes begin is another one."""
+        """Forget what is known of damaged robots, since the pose in which episodes begin is another one."""
+        self._residuals.clear()
         self._paths = {str(Combination()): self.healthy}
 
     def add(self, measures: np.ndarray) -> None:
@@ -158,10 +160,10 @@ class Outcomes:
         """
         known = self._paths[str(self.damage)]
         paths = np.array([_continued(known[way][0]) if way.row == going else known[way][0] for way in ways])
+        falls = np.array([known[way][1] for way in ways], np.float64)
+        falls[[way.row == going for way in ways]] -= _SETTING_OFF * self.every
         times = SAMPLE * np.arange(1, self._count + 1)
-        return paths + times[:, None] * self._corrections(ways)[:, None], np.array(
-            [known[way][1] for way in ways]
-        )
+        return paths + times[:, None] * self._corrections(ways)[:, None], np.maximum(falls, 1)
 
     def observe(self, way: Way, moved: Pose, steps: int, *, going: bool) -> None:
         """Take in where a stretch of so many control steps led, if it was long enough to tell.
@@ -172,14 +174,16 @@ class Outcomes:
             steps: of control.
             going: whether the gait was on its way before.
         """
-        places = steps // self.every
+        length = steps / self.every
         known = self.known
-        if not 1 <= places <= self._count or way not in known:
+        if not 1 <= length <= self._count or way not in known:
             return
-        path = known[way][0]
-        expected = (_continued(path) if going else path)[places - 1]
-        seconds = places * SAMPLE
-        self._residuals.append((way, (np.array(moved) - expected) / seconds, seconds))
+        path = _continued(known[way][0]) if going else known[way][0]
+        places = np.arange(self._count + 1)
+        off = np.array(moved) - [np.interp(length, places, [0, *column]) for column in path.T]
+        off[2] = wrapped_angle(off[2])
+        seconds = length * SAMPLE
+        self._residuals.append((way, off / seconds, seconds))
 
     def _corrections(self, ways: Sequence[Way]) -> np.ndarray:
         """What is added to the rates of ways, (n, 3)."""

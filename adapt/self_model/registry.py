@@ -54,11 +54,20 @@ class Fault:
         return (strength - self.low) / (self.high - self.low)
 
     def of(self, strength: float | None) -> Defect:
-        """The damage of a strength, which is rounded to three digits, and to a whole number where need be."""
+        """The damage of a strength, which is rounded to three digits, and to a whole number where need be.
+
+        Where that leaves the range, as at the end of that of a joint, it is rounded the other way.
+        """
         kind = damage_kinds()[self.kind]
         if strength is None or kind.scale is None:
             return kind(self.target)
-        return kind(self.target, round(strength) if kind.scale.whole else float(f"{strength:.3g}"))
+        if kind.scale.whole:
+            return kind(self.target, round(strength))
+        rounded = float(f"{strength:.3g}")
+        if self.low <= strength <= self.high and not self.low <= rounded <= self.high:
+            digit = 10.0 ** (math.floor(math.log10(abs(rounded))) - 2)
+            rounded = float(f"{rounded - math.copysign(digit, rounded - strength):.3g}")
+        return kind(self.target, rounded)
 
 
 class Registry:

@@ -75,15 +75,18 @@ def drive(
         controller.act(parameters, np.zeros(robot.observation_dim, np.float32), 0)
         first, action = first_state(link), np.zeros(robot.action_dim)
         state: State | None = first
-        last, step = first, 0
+        last, step, seen = first, 0, 0
         observe = Senses(robot, first, command)
         while step < steps:
             if state is not None:
                 last = state
-                step = max(step, round((state.time - first.time) / robot.control_step))
+                step = min(max(step, round((state.time - first.time) / robot.control_step)), steps)
                 if is_fallen(robot, state):
                     return Drive(step, "fall", _ahead(first, last))
-                observation = observe(state, action)
+                if step == steps:
+                    break
+                while seen <= step:  # steps whose states were lost count, too
+                    observation, seen = observe(state, action), seen + 1
             action = controller.act(parameters, observation, step)
             link.act(action)
             if state is not None and on_step:

@@ -14,7 +14,7 @@ import pytest
 import surefoot
 from adapt.damage.text import parse_damage
 from adapt.mission import diagnosis
-from adapt.mission.keeper import Keeper, KeeperProcess
+from adapt.mission.keeper import Keeper, KeeperProcess, Motion
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.pose import Pose
 from adapt.mission.searches import Searches
@@ -123,6 +123,26 @@ def test_a_search_that_was_given_up_before_it_began_does_not_run() -> None:
     may_end.set()
     searches._running.result()
     assert ran == [2]
+
+
+def test_the_time_of_a_gait_is_that_of_the_robot_even_if_states_do_not_come() -> None:
+    class Busy(SimulatedLink):
+        """Every fifth time another control step passes before anybody looks."""
+
+        def act(self, action: np.ndarray) -> None:
+            super().act(action)
+            if self.sent % 6 == 5:
+                super().act(action)
+
+    keeper, seen = Keeper(Busy(SimulatedRobot(ROBOT, ROBOT))), []
+    keeper.begin(Motion(3, GAIT))
+    senses = keeper._senses
+    keeper._senses = lambda *given: (seen.append(None), senses(*given))[1]
+    for _ in range(50):
+        keeper.tick()
+    passed = round(keeper.latest().state.time / ROBOT.control_step)
+    assert passed > 55
+    assert keeper._made == len(seen) == passed
 
 
 def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

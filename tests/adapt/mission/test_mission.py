@@ -548,6 +548,60 @@ def test_the_shorter_a_stretch_the_less_it_tells(small: tuple[Repertoire, Table]
     assert corrections == pytest.approx([1 / (1 + (0.1 * 4 / n / 0.3) ** 2) for n in (1, 4, 10)], abs=1e-6)
 
 
+@pytest.mark.parametrize("length", [74, 110])
+def test_a_gait_that_does_what_is_expected_corrects_nothing(
+    small: tuple[Repertoire, Table], length: int
+) -> None:
+    repertoire, _ = small
+    outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+    outcomes.simulate([0])
+    path = np.vstack([np.zeros(3), outcomes.known[Way(0)][0]])
+    x, y, yaw = (np.interp(length / outcomes.every, range(len(path)), column) for column in path.T)
+    before, _ = outcomes.predicted([Way(0)])
+    outcomes.observe(Way(0), Pose(x, y, yaw + 2 * np.pi), length, going=False)
+    np.testing.assert_allclose(outcomes.predicted([Way(0)])[0], before, atol=1e-6)
+
+
+def test_corrections_hold_as_long_as_the_belief_does(small: tuple[Repertoire, Table]) -> None:
+    repertoire, _ = small
+    outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+    lost = Lost("left_front")
+    outcomes.believe(lost)
+    outcomes.simulate([0])
+    before, _ = outcomes.predicted([Way(0)])
+    outcomes.observe(Way(0), Pose(3.0), 100, going=False)
+    outcomes.believe(lost)
+    assert outcomes.predicted([Way(0)])[0][0, -1, 0] > before[0, -1, 0] + 0.5
+    outcomes.forget()
+    outcomes.simulate([0])
+    np.testing.assert_array_equal(outcomes.predicted([Way(0)])[0], before)
+
+
+def test_a_gait_on_its_way_falls_as_much_sooner_as_its_path_is_shorter(
+    small: tuple[Repertoire, Table],
+) -> None:
+    outcomes = Outcomes(Twin(Thinking(small[0], None, 10)), small[0].gaits.measures)
+    outcomes.simulate([0, 1])
+    for row, fall in ((0, 150), (1, 30)):
+        outcomes.healthy[Way(row)] = outcomes.healthy[Way(row)][0], fall
+    ways = [Way(0), Way(1)]
+    assert outcomes.predicted(ways)[1].tolist() == [150, 30]
+    assert outcomes.predicted(ways, 0)[1].tolist() == [150 - 2 * outcomes.every, 30]
+    assert outcomes.predicted(ways, 1)[1].tolist() == [150, 1]
+
+
+@pytest.mark.parametrize("some", [small_hexapod, small_ant])
+def test_a_rehearsal_counts_for_as_much_as_the_robot_walks_in_a_trial(some) -> None:
+    repertoire, table = some()
+    mission = surefoot.Mission(repertoire, rehearsal=table, selector="self-model")
+    mission._knowledge.prepare()
+    known = mission._knowledge.diagnosis
+    assert known._table.objectives.min() == pytest.approx(known.thinking.objective.least), "a fall at once"
+    if table.distances is not None:
+        stood, share = table.falls == 0, known.trial_steps / repertoire.robot.description.episode_steps
+        np.testing.assert_allclose(known._table.objectives[stood], share * table.distances[stood], atol=1e-3)
+
+
 def test_the_command_writes_a_log_and_a_picture(small: tuple[Repertoire, Table], run, tmp_path: Path) -> None:
     file, log, plot = tmp_path / "gaits.h5", tmp_path / "log.jsonl", tmp_path / "path.png"
     write_repertoire(file, small[0])

@@ -92,3 +92,11 @@ def test_what_is_compiled_is_kept_and_damage_is_the_same_as_applied() -> None:
 def test_limits_that_are_none(limits: dict, message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):
         Thinking(small_repertoire(), **limits)
+
+
+@pytest.mark.parametrize("name", ["ant", "quadruped", "hexapod"])
+def test_the_ends_of_a_range_are_damages_of_the_robot(name: str) -> None:
+    robot = load_robot(name)
+    for fault in Registry(robot).faults.values():
+        for place in (0.0, 1.0) if fault.high > fault.low else ():
+            parse_damage(str(fault.at(place)), robot)

@@ -14,6 +14,7 @@ import zmq
 import surefoot
 from robots.deployment.deployment import deploy
 from robots.errors import InvalidFileError, InvalidValueError
+from robots.link import driving
 from robots.link.driving import drive
 from robots.link.interface import Interface
 from robots.link.link import LinkError
@@ -163,6 +164,19 @@ def test_lossy_links_are_survived(gait):
         assert walked.ended == "time"
         assert walked.ahead > 0.3
     assert server.timing.damped < 40
+
+
+def test_what_a_gait_sees_keeps_the_time_of_the_robot_if_states_are_lost(gait, monkeypatch):
+    robot, parameters = gait
+    link, seen = SimulatedLink(SimulatedRobot(robot, robot)), []
+    observe, look = link.observe, driving.Senses.__call__
+    monkeypatch.setattr(driving.Senses, "__call__", lambda *given: (seen.append(None), look(*given))[1])
+    link.observe = lambda: observe() if link.sent % 2 == 0 else None
+    taken = []
+    walked = drive(link, parameters, 1, taken.append)
+    assert (walked.ended, walked.steps) == ("time", 50)
+    assert len(taken) == 25
+    assert len(seen) == taken[-1].step + 1 == 49
 
 
 def test_wrong_ends_are_told(gait):
