@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 from robots.files.records import Finite, Record
 from robots.link.interface import Interface
 
@@ -116,7 +116,7 @@ class Hello(Record):
         refusal: why the robot takes no commands, "" if it does.
     """
 
-    protocol: int
+    protocol: _Number
     robot: Annotated[str, Field(max_length=1000)] = ""
     joints: Annotated[tuple[str, ...], _MostMotors] = ()
     feet: Annotated[tuple[str, ...], _MostMotors] = ()
@@ -142,7 +142,9 @@ def decode(kind: type[M], message: bytes) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InvalidValueError(f"not the expected message: {where or 'JSON'}: {first['msg']}") from error
+        raise InvalidValueError(
+            f"not the expected message: {shown(where) if where else 'JSON'}: {first['msg']}"
+        ) from error
 
 
 def encode(message: Record) -> bytes:

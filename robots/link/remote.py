@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 from robots.link.interface import Interface
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import (
@@ -153,7 +153,7 @@ class RemoteLink(RobotLink):
             "model": self.face.model_hash,
         }
         if answer.refusal:
-            raise LinkError(f"the robot at {self._address} refuses: {answer.refusal}")
+            raise LinkError(f"the robot at {self._address} refuses: {shown(answer.refusal)}")
         for name, value in mine.items():
             if getattr(answer, name) != value:
                 raise LinkError(

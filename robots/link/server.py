@@ -208,7 +208,8 @@ class RobotServer:
         """Answer a hello; who is let in finds the robot in its first pose."""
         robot, refusal = self._robot.face.robot, ""
         try:
-            asked = decode(Hello, self._rep.recv(zmq.NOBLOCK))
+            message, *more = self._rep.recv_multipart(zmq.NOBLOCK)
+            asked = decode(Hello, b"" if more else message)
             if asked.protocol != PROTOCOL:
                 refusal = f"this robot speaks protocol {PROTOCOL}, not {asked.protocol}"
         except InvalidValueError:

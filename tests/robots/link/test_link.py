@@ -215,6 +215,39 @@ def test_garbage_for_an_answer_is_told(gait):
         thread.join()
 
 
+@pytest.mark.parametrize(
+    "hello", [[b"{}", b"more"], [b'{"protocol": ' + 2000 * b"9" + b"}"], [b'{"protocol": -1}'], [b"", b""]]
+)
+def test_no_hello_ends_the_robot(gait, hello):
+    robot, _ = gait
+    with serving(robot) as (address, server), zmq.Context() as context, context.socket(zmq.REQ) as asking:
+        asking.connect(f"tcp://127.0.0.1:{int(address.rpartition(':')[2]) + 2}")
+        asking.send_multipart(hello)
+        assert asking.poll(2000)
+        assert decode(Hello, asking.recv()).refusal == "this is no hello"
+        with RemoteLink(robot, address) as link:
+            assert link.observe() is not None
+    assert server.timing.refused == 1
+
+
+def test_what_a_robot_refuses_with_controls_no_terminal(gait):
+    robot, _ = gait
+    port = free_port()
+    with zmq.Context() as context, context.socket(zmq.REP) as answering:
+        answering.bind(f"tcp://127.0.0.1:{port + 2}")
+
+        def answer():
+            answering.recv()
+            answering.send(encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")))
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(LinkError, match="refuses") as refused:
+            RemoteLink(robot, f"tcp://127.0.0.1:{port}")
+        thread.join()
+        assert "\x1b" not in str(refused.value)
+
+
 def test_only_one_computer_drives(gait):
     robot, _ = gait
     with serving(robot) as (address, server), RemoteLink(robot, address) as link:
