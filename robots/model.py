@@ -246,7 +246,8 @@ def _make_servo(motor: mujoco.MjsActuator, stiffness: float) -> None:
     greatest = torque_limit(motor)
     motor.set_to_position(kp=stiffness, dampratio=1)
     motor.gear, motor.dyntype = [1, 0, 0, 0, 0, 0], mujoco.mjtDyn.mjDYN_NONE
-    motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-greatest, greatest]
+    if np.isfinite(greatest):
+        motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-greatest, greatest]
 
 
 def _tell(servo: mujoco.MjsActuator, low: float, high: float) -> None:

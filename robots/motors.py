@@ -100,10 +100,12 @@ class Motors:
 
     @property
     def greatest(self) -> np.ndarray:
-        """Greatest torque or force of each about or along its joint [N m or N], (j,); inf without limits."""
-        told = np.maximum(abs(self.low), abs(self.high))
+        """Greatest torque or force of each about or along its joint [N m or N], (j,); inf without limits.
+
+        Of a servo without a greatest force it is that at an error as large as the range of its targets.
+        """
         force = np.maximum(abs(self.min_force), abs(self.max_force))
-        return np.asarray(_limit(self.gear, self.gain, told, force))
+        return np.asarray(_limit(self.gear, self.gain, self.low, self.high, force, self.servos))
 
     def torques(self, actions: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """What they give at actions from -1 to 1 and positions, of joints at rest [N m or N], (..., j)."""
@@ -141,13 +143,16 @@ def lags(model: mujoco.MjModel, joints: Sequence[str]) -> np.ndarray:
 
 def torque_limit(motor: mujoco.MjsActuator) -> float:
     """Greatest torque or force of an actuator about or along its joint; inf of one without limits."""
-    told, force = (float(np.abs(limits).max()) or np.inf for limits in (motor.ctrlrange, motor.forcerange))
-    return float(_limit(motor.gear[0], motor.gainprm[0], told, force))
+    low, high = motor.ctrlrange if np.any(motor.ctrlrange) else (-np.inf, np.inf)
+    force = float(np.abs(motor.forcerange).max()) or np.inf
+    return float(_limit(motor.gear[0], motor.gainprm[0], low, high, force, is_servo(motor)))
 
 
-def _limit(gear: Any, gain: Any, told: Any, force: Any) -> Any:
-    """Greatest torque of actuators with a greatest control and a greatest force."""
-    return abs(gear) * np.minimum(abs(gain) * told, force)
+def _limit(gear: Any, gain: Any, low: Any, high: Any, force: Any, servo: Any) -> Any:
+    """Greatest torque of actuators with a range of controls and a greatest force."""
+    error = abs(gain) * (high - low)
+    told = abs(gain) * np.maximum(abs(low), abs(high))
+    return abs(gear) * np.where(servo, np.where(np.isfinite(force), force, error), np.minimum(told, force))
 
 
 def transmissions(model: mujoco.MjModel) -> str:

@@ -4,6 +4,7 @@ import re
 import runpy
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -12,8 +13,8 @@ from robots.errors import InvalidRobotError
 from robots.facts import actuation_words
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
-from robots.motors import Motors
-from robots.robot import Robot, read_robot, robot_from_text
+from robots.motors import Motors, torque_limit
+from robots.robot import Robot, load_robot, read_robot, robot_from_text
 from robots.simulation.simulation import Simulation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -85,6 +86,31 @@ def test_declared_gains_are_those_of_the_model(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidRobotError, match=re.escape(words)):
             with_gains(drawn, **gains)
+
+
+def test_the_greatest_torque_of_a_servo_is_its_limit_whatever_its_targets() -> None:
+    robot = load_robot("quadruped")
+    motors, model = Motors.of(robot.physics, robot.description.joints), robot.physics
+    assert motors.greatest.tolist() == model.actuator_forcerange[:, 1].tolist()
+    assert set(motors.greatest) == {23.7, 35.55}
+    data = mujoco.MjData(model)
+    data.qpos[7:] = -3.0  # far from any target
+    data.ctrl[:] = model.actuator_ctrlrange[:, 1]
+    mujoco.mj_forward(model, data)
+    np.testing.assert_allclose(data.actuator_force, motors.greatest)
+
+
+def test_a_servo_gives_its_greatest_torque_at_an_error_as_large_as_its_range_if_it_has_no_limit() -> None:
+    for servo in (
+        '<position kp="20" ctrlrange="-0.1 0.1" ',
+        '<position kp="20" ctrlrange="-0.1 0.1" forcerange="-7 7" ',
+    ):
+        spec = mujoco.MjSpec.from_string(
+            '<mujoco><worldbody><body><joint name="j"/><geom size="1"/></body></worldbody>'
+            f'<actuator>{servo} joint="j"/></actuator></mujoco>'
+        )
+        (motor,) = spec.actuators
+        assert torque_limit(motor) == pytest.approx(7.0 if "forcerange" in servo else 20 * 0.2)
 
 
 def test_a_check_names_the_stable_limit_of_gains_that_make_the_simulation_diverge(tmp_path: Path) -> None:
