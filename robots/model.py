@@ -13,6 +13,7 @@ from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque
 from robots.task.terrain import BEYOND, clearance, lay
 
 # Integrators of which MuJoCo can make a step in two halves
+_AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around
 _HALVED = (
     mujoco.mjtIntegrator.mjINT_EULER,
     mujoco.mjtIntegrator.mjINT_IMPLICIT,
@@ -311,8 +312,14 @@ def _compiled(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
 
 
 def strip(spec: mujoco.MjSpec, description: Description) -> None:
-    """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes."""
+    """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes.
+
+    What pairs of contacts, sensors or tendons refer to stays.
+    """
     kept = {description.floor, *(sole for soles in description.feet.values() for sole in soles)}
+    kept |= {name for pair in spec.pairs for name in (pair.geomname1, pair.geomname2)}
+    kept |= {name for sensor in spec.sensors for name in (sensor.objname, sensor.refname)}
+    kept |= {wrap.target.name for tendon in spec.tendons for wrap in tendon.path if wrap.type in _AROUND}
     for geom in list(spec.geoms):
         weightless = geom.density == 0 and not geom.mass > 0  # a mass that is not given is NaN
         if weightless and not geom.contype and not geom.conaffinity and geom.name not in kept:

@@ -1,5 +1,6 @@
 """Robots that differ from their model as real ones do: models drawn from a `Randomization`."""
 
+import math
 from dataclasses import replace
 
 import mujoco
@@ -9,6 +10,7 @@ from robots.description import Draw, Randomization
 from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.files.texts import parse_number
+from robots.motors import is_servo
 from robots.robot import Faults, Modification, Robot
 from robots.seeds import SeedFamily
 from robots.stance import turned
@@ -212,6 +214,10 @@ def _scale_mass(body: mujoco.MjsBody, factor: float) -> None:
 
 def _scale_force(motor: mujoco.MjsActuator, factor: float) -> None:
     """Multiply the force that an actuator gives for any action and state, and its limits."""
+    bias = np.asarray(motor.biasprm) * factor
+    # MuJoCo takes this for a damping ratio, of a damping that grows with the root of the stiffness
+    if is_servo(motor) and bias[2] > 0 and motor.gainprm[0] == -motor.biasprm[1]:
+        bias[2] = motor.biasprm[2] * math.sqrt(factor)
     motor.gainprm = np.asarray(motor.gainprm) * factor
-    motor.biasprm = np.asarray(motor.biasprm) * factor
+    motor.biasprm = bias
     motor.forcerange = np.asarray(motor.forcerange) * factor

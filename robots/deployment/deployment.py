@@ -178,7 +178,7 @@ def deploy(
         if fell and not on_frame:
             break
     tally, told = stepper.tally, robot.description.command is not None
-    ended: End = "divergence" if tally.diverged else "fall" if fell else "time"
+    ended: End = "fall" if fell else "divergence" if tally.diverged else "time"
     return Telemetry(
         joints=robot.description.joints,
         feet=tuple(robot.description.feet),

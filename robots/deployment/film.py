@@ -1,5 +1,6 @@
 """Videos of deployments: a controller's walk, with an overlay that tells how it goes."""
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -17,6 +18,7 @@ _VIDEO_SIZE = (640, 480)
 _GIF_SIZE = (360, 270)
 _HALF_SIZE = (400, 300)
 _SPACE = 4  # between halves [pixels]
+_MOST_FRAMES = 50  # per second, of a GIF
 _FRAMES = 20  # per second of a video in halves, approximately
 _FRAME_EVERY = {".mp4": 3, ".gif": 4}  # control steps; an Ant's is 16.5 ms, so 20 and 15 frames a second
 
@@ -44,7 +46,8 @@ def film(
     if video is None:
         return deploy(robot, parameters, seconds=seconds, seed=seed)
     gif = video.suffix.lower() == ".gif"
-    every = _FRAME_EVERY.get(video.suffix.lower(), 1)
+    fewest = math.ceil(1 / (_MOST_FRAMES * robot.control_step) - 1e-9)
+    every = max(_FRAME_EVERY.get(video.suffix.lower(), 1), fewest)
     width, height = _GIF_SIZE if gif else _VIDEO_SIZE
     fps = 1 / (robot.control_step * every)
     with (
@@ -90,7 +93,9 @@ def film_next_to_each_other(
                 on_frame=lambda data, moment: frames.append(overlay.draw(camera.frame(data), moment)),  # noqa: B023
                 frame_every=every,
             )
-        halves.append(frames)
+        halves.append(
+            frames or [np.full((height, width, 3), 255, np.uint8)]
+        )  # of a gait that diverges at once
     space = np.full((height, _SPACE, 3), 255, np.uint8)
     with open_video(video, fps=1 / (every * robot.control_step)) as writer:
         for number in range(max(map(len, halves))):

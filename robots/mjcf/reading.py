@@ -85,11 +85,12 @@ def _gathered(spec: mujoco.MjSpec, *, drawn: bool) -> str:
 
 def _drop_visuals(spec: mujoco.MjSpec, *, meshes: bool) -> None:
     """Leave out skins, unused meshes and, if so asked, those that neither touch nor weigh anything."""
+    paired = {name for pair in spec.pairs for name in (pair.geomname1, pair.geomname2)}
     for geom in list(spec.geoms):
-        if not _is_visual(spec, geom):
+        if not _is_visual(spec, geom, paired):
             continue
         if geom.type == _MESH and meshes:
-            _show_others(spec, geom)
+            _show_others(spec, geom, paired)
             spec.delete(geom)
         else:  # without mass it can be told without its body that it is only seen
             geom.density, geom.mass = 0, math.nan
@@ -99,12 +100,12 @@ def _drop_visuals(spec: mujoco.MjSpec, *, meshes: bool) -> None:
         spec.delete(element)
 
 
-def _show_others(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> None:
+def _show_others(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, paired: set[str]) -> None:
     """Draw the hidden shapes of a geom's body in its place, in its colour."""
     first, last = spec.compiler.inertiagrouprange
     for other in geom.parent.geoms:
         weighs_alike = (first <= 0 <= last) == (first <= other.group <= last)
-        if other.group >= _HIDDEN and weighs_alike and not _is_visual(spec, other):
+        if other.group >= _HIDDEN and weighs_alike and not _is_visual(spec, other, paired):
             other.group = 0
             other.material, other.rgba = geom.material, geom.rgba
 
@@ -125,10 +126,9 @@ def _inline_mesh(mesh: mujoco.MjsMesh, model: mujoco.MjModel) -> None:
     mesh.userface = model.mesh_face[first : first + count].ravel().tolist()
 
 
-def _is_visual(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
-    """Whether a geom neither touches nor weighs anything."""
-    in_pair = any(geom.name in (pair.geomname1, pair.geomname2) for pair in spec.pairs)
-    if geom.contype or geom.conaffinity or in_pair:
+def _is_visual(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, paired: set[str]) -> bool:
+    """Whether a geom, of which pairs may name some, neither touches nor weighs anything."""
+    if geom.contype or geom.conaffinity or geom.name in paired:
         return False
     compiler, inertia = spec.compiler, mujoco.mjtInertiaFromGeom
     if compiler.inertiafromgeom == inertia.mjINERTIAFROMGEOM_FALSE:

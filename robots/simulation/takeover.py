@@ -2,13 +2,22 @@
 
 import mujoco
 
-from robots.motors import ABSENT
+from robots.motors import ABSENT, motor_of
 from robots.simulation.stepper import Stepper
 from robots.stance import start_positions
 
+# of the tally
+_KEPT = (
+    "initial_height", "initial_distance", "initial_x", "objective", "energy", "path", "turned", "ahead",
+    "height_sum", "midway",
+)  # fmt: skip
+
 
 def take_over(new: Stepper, old: Stepper) -> None:
-    """Put a robot where another model of it was: joints are where they were, new ones at their start."""
+    """Put a robot where another model of it was: joints are where they were, new ones at their start.
+
+    Actuators go on with what they were told, behind their filters, too.
+    """
     before, after = old.robot.physics, new.robot.physics
     new.data.qpos[:], new.data.time = start_positions(new.robot), old.data.time
     for number in range(after.njnt):
@@ -17,9 +26,17 @@ def take_over(new: Stepper, old: Stepper) -> None:
         if known != ABSENT:
             new.data.joint(name).qpos[:] = old.data.joint(known).qpos
             new.data.joint(name).qvel[:] = old.data.joint(known).qvel
+    for joint in new.robot.description.joints:
+        motor, known = motor_of(after, joint), motor_of(before, joint)
+        if ABSENT in (motor, known):
+            continue
+        new.data.ctrl[motor] = old.data.ctrl[known]
+        place, former = after.actuator_actadr[motor], before.actuator_actadr[known]
+        if ABSENT not in (place, former):
+            new.data.act[place] = old.data.act[former]
     steps = old.tally.steps
     new.carry_on(int(old.tally.seed))
-    for name in ("initial_height", "initial_distance", "objective", "energy", "path", "turned"):
+    for name in _KEPT:
         setattr(new.state.tally[0], name, getattr(old.tally, name))
     new.state.tally[0].steps = steps  # periodic gaits go on where they were
     new.state.contacts[:] = old.state.contacts

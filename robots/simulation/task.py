@@ -351,7 +351,7 @@ def record(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
         trace[at.rate + 1] = row[turning + 2]
     for foot in range(feet):
         trace[at.contact + foot] = episode.readings[8 + 2 * joints + foot]
-    trace[at.position], trace[at.position + 1] = _position(task, row)
+    trace[at.position], trace[at.position + 1] = pose[0], pose[1]
 
 
 @compiled()

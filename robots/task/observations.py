@@ -69,6 +69,10 @@ class Term(Record):
     def _is_known(self) -> Term:
         if self.term not in TERMS:
             raise UnknownNameError("term of the observations", self.term, TERMS)
+        if self.scale == 0:
+            raise InvalidValueError(
+                f"the scale of the observation {self.term} must not be 0: leave the term out"
+            )
         if self.delay + self.history > _LONGEST:
             raise InvalidValueError(
                 f"the observation {self.term} may reach back over {_LONGEST} control steps at most, not over "

@@ -1,11 +1,16 @@
 import mujoco
+import numpy as np
 import pytest
 import yaml
 
+from adapt.damage.kinds.limbs import Lost
 from robots.catalogue import MODELS, robot_names
 from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
+from robots.motors import motor_of
 from robots.robot import load_robot, read_robot, robot_from_text
+from robots.simulation.stepper import Stepper
+from robots.simulation.takeover import take_over
 
 XML = (MODELS / "ant" / "ant.xml").read_text()
 YAML = (MODELS / "ant" / "ant.yaml").read_text()
@@ -166,3 +171,40 @@ def test_a_robot_can_be_read_from_anywhere_but_not_without_its_files(tmp_path) -
         read_robot(tmp_path / "ant.yaml")
     (tmp_path / "ant.xml").write_text(XML)
     assert read_robot(tmp_path / "ant.yaml").model.nq == load_robot("ant").model.nq
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        '<contact><pair geom1="bumper" geom2="floor"/></contact>',
+        '<sensor><framepos objtype="geom" objname="bumper"/></sensor>',
+        """<tendon><spatial><site site="near"/><geom geom="bumper"/><site site="far"/></spatial></tendon>""",
+    ],
+)
+def test_a_geom_that_something_refers_to_stays(more: str) -> None:
+    known = load_robot("hexapod")
+    inside = (
+        '<site name="near" pos="-0.1 0 0.1"/><site name="far" pos="0.1 0 0.1"/>'
+        '<geom name="bumper" size="0.01" contype="0" conaffinity="0" density="0"/><freejoint'
+    )
+    xml = known.xml.replace("<freejoint", inside, 1).replace("</mujoco>", f"{more}</mujoco>")
+    robot = robot_from_text(xml, known.yaml, origin="it")
+    assert robot.physics.geom("bumper").id >= 0
+
+
+def test_another_model_of_a_robot_goes_on_behind_the_filters_of_its_motors() -> None:
+    known = load_robot("hexapod")
+    xml = known.xml.replace("<position kp", '<position timeconst="0.1" kp')
+    robot = robot_from_text(xml, known.yaml, origin="it").with_episode_steps(100)
+    old, new = Stepper(robot), Stepper(Lost("left_front").apply(robot))
+    old.reset(1)
+    for _ in range(20):
+        old.step(np.full(robot.action_dim, 0.5, np.float32))
+    take_over(new, old)
+    left = [joint for joint in robot.description.joints if not joint.startswith("left_front")]
+    before, after = ([motor_of(stepper.robot.physics, joint) for joint in left] for stepper in (old, new))
+    assert abs(old.data.act).min() > 0
+    for name in ("act", "ctrl"):
+        np.testing.assert_array_equal(getattr(new.data, name)[after], getattr(old.data, name)[before])
+    for name in ("ahead", "height_sum", "initial_x", "midway", "path"):
+        assert getattr(new.tally, name) == getattr(old.tally, name), name

@@ -130,3 +130,9 @@ def test_reflexes_that_cannot_be_are_refused(hexapod: Robot, reflexes: str, mess
     yaml = hexapod.yaml.replace("  period: 1.0", f"  reflexes: {reflexes}\n  period: 1.0")
     with pytest.raises(InvalidRobotError, match=message):
         robot_from_text(hexapod.xml, yaml + "\nobservations: [heading]\n", origin="it")
+
+
+def test_an_observation_without_a_scale_is_refused(hexapod: Robot) -> None:
+    yaml = hexapod.yaml.replace("  period: 1.0", "  reflexes: {offsets: [yaw]}\n  period: 1.0")
+    with pytest.raises(InvalidRobotError, match="the scale of the observation heading must not be 0"):
+        robot_from_text(hexapod.xml, yaml + "\nobservations: [{term: heading, scale: 0.0}]\n", origin="it")

@@ -1,17 +1,23 @@
 """Deployment: the telemetry says what the robot did."""
 
+import copy
 import dataclasses
 
+import imageio.v3 as imageio
 import numpy as np
 import pytest
 
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
+from robots.deployment import film as film_module
 from robots.deployment.deployment import deploy
+from robots.deployment.film import film
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
+from robots.robot import load_robot
 from robots.simulation.simulation import Simulation
+from robots.simulation.stepper import Stepper
 from robots.simulation.task import TARGET_X
 
 
@@ -146,6 +152,42 @@ def test_a_film_goes_on_after_a_fall(ant, parameters):
         assert (len(telemetry), telemetry.ended) == (1, "fall"), "the telemetry depends on who watches"
         assert "it fell" in telemetry.summary()
     assert objectives == [telemetry.rewards[0]] * 30, "a fall ends the score"
+
+
+def test_a_fall_before_a_divergence_is_a_fall_whoever_watches(ant, parameters, monkeypatch):
+    fallen = described(ant, alive=Alive(min_height=2.0))
+    step = Stepper.step
+
+    def breaking(stepper, action):
+        step(stepper, action)
+        if stepper.tally.steps == 5:
+            stepper.state.tally[0].diverged = True
+
+    monkeypatch.setattr(Stepper, "step", breaking)
+    assert deploy(fallen, parameters, seconds=0.3, seed=0, on_frame=lambda *_: None).ended == "fall"
+
+
+def test_fast_robots_are_filmed(tmp_path):
+    known = load_robot("hexapod")
+    hexapod = dataclasses.replace(known, model=copy.copy(known.model))
+    hexapod.model.opt.timestep = 0.004
+    fast, gait = described(hexapod, substeps=1), hexapod.controller.initial(np.random.default_rng(0))
+    assert fast.control_step == 0.004
+    film(fast, gait, seconds=0.1, seed=0, video=tmp_path / "a.gif")
+    assert imageio.immeta(tmp_path / "a.gif")["duration"] == 20
+
+
+def test_a_gait_that_diverges_at_once_leaves_its_half_empty(tmp_path, monkeypatch):
+    hexapod = load_robot("hexapod")
+    gait = hexapod.controller.initial(np.random.default_rng(0))
+    walked = film_module.deploy
+    monkeypatch.setattr(
+        film_module, "deploy", lambda *given, **how: walked(*given, **how) if given[1][0] == gait[0] else None
+    )
+    gaits = {"one": gait, "other": gait + 1}
+    film_module.film_next_to_each_other(hexapod, gaits, seconds=0.2, seed=0, video=tmp_path / "a.mp4")
+    frame = imageio.imread(tmp_path / "a.mp4", index=0)
+    assert frame[:, -300:].min() > 240 > frame[:, :300].min()
 
 
 @pytest.mark.parametrize(
