@@ -17,6 +17,7 @@ from robots.link.messages import Odometry, State
 from robots.link.observer import Observer
 from robots.robot import Robot
 from robots.simulation.observing import TARGET_X
+from robots.simulation.state import imu_axes
 
 _PRIORITY = 10  # of a control loop, above all that has none
 _TILT = 1.25  # [rad] beyond which a robot that does not say counts as fallen
@@ -130,6 +131,7 @@ class Senses:
         if command is not None:
             robot = robot.with_command(*command)
         self._observer, self._start = Observer(robot), first.odometry
+        self._imu = Rotation.from_matrix(imu_axes(robot))  # from the torso's frame, that of states
         lacking = [name for name in self._observer.needs if name in _ODOMETRY]
         self._blind = not robot.controller.closed_loop
         if command is None and "command" in self._observer.needs and not self._blind:
@@ -146,12 +148,13 @@ class Senses:
         if self._blind:
             return np.zeros(self._observer.robot.observation_dim, np.float32)
         motors, imu = state.motor_state, state.imu_state
+        attitude = Rotation.from_quat(imu.quaternion, scalar_first=True) * self._imu.inv()
         given = {
             "positions": [motor.q for motor in motors],
             "speeds": [motor.dq for motor in motors],
-            "orientation": imu.quaternion,
-            "rates": imu.gyroscope,
-            "acceleration": imu.accelerometer,
+            "orientation": attitude.as_quat(scalar_first=True),
+            "rates": self._imu.apply(imu.gyroscope),
+            "acceleration": self._imu.apply(imu.accelerometer),
             "contacts": [force > 0 for force in state.foot_force],
             "last_action": action,
         }

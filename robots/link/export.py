@@ -16,17 +16,18 @@ from robots.errors import InvalidValueError, SurefootError
 from robots.files.atomic import replace_file, write_text
 from robots.link.interface import Interface
 from robots.robot import Robot
+from robots.task.observations import OBSERVATION_LIMIT
 
 if TYPE_CHECKING:
     import onnx
 
 _OPSET, _IR = 17, 8  # what runtimes on robots read; those of today write newer ones by default
-_CLIP = 5.0  # observations are clipped to this in size
+_CLIP = OBSERVATION_LIMIT
 _LIMITS = {"minus_one": -1.0, "zero": 0.0, "one": 1.0, "two": 2.0}  # of actions and strides
 _EARLY = 0.01  # control steps by which a phase may fall short of a step and still count as it
 _FRAMES = (
     "x ahead, y to the left, z up; quaternions w, x, y, z; angles about the fixed axes x, y, z; gyroscope "
-    "and accelerometer along the torso's own axes; speeds along its heading; joints as in the MJCF"
+    "and accelerometer along the IMU's own axes; speeds along its heading; joints as in the MJCF"
 )
 
 

@@ -42,14 +42,6 @@ class RobotLink(ABC):
     def damp(self) -> None:
         """Have the robot sink down."""
 
-    @abstractmethod
-    def clock(self) -> float:
-        """Time of the robot's clock in the last state [s]."""
-
-    @abstractmethod
-    def pose(self) -> tuple[float, float, float] | None:
-        """Where the torso is in the last state [m]; None where the robot does not know."""
-
     @property
     def words(self) -> str:
         """How regularly states came, in a line; "" where none can be late."""

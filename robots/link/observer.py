@@ -14,7 +14,7 @@ from robots.task.observations import OBSERVATION_LIMIT, Entry
 
 # what each argument of `Observer` is for: first words of the names of readings
 _IMU = {"rates": "gyroscope", "acceleration": "accelerometer"}
-_ORIENTATION = ("gravity", "heading", "roll", "pitch")
+_ORIENTATION = {"gravity x", "gravity y", "gravity z", "roll", "pitch", "heading", "heading error"}
 _SPEEDS = ("forward speed", "sideward speed", "upward speed")
 
 
@@ -137,11 +137,14 @@ class Observer:
                 for entry in self.entries
                 if entry.kind == 0 and entry.name.endswith(" speed") and entry.name not in _SPEEDS
             ],
-            "orientation": [name for name in names if name.startswith(_ORIENTATION)],
-            **{key: [name for name in names if name.startswith(word)] for key, word in _IMU.items()},
+            "orientation": [name for name in names if name in _ORIENTATION],
+            **{
+                key: [name for name in names if name in {f"{word} {axis}" for axis in "xyz"}]
+                for key, word in _IMU.items()
+            },
             "contacts": [name for name in names if name.endswith(" contact")],
             "velocity": [name for name in names if name in _SPEEDS],
-            "height": [name for name in names if name.startswith("height")],
+            "height": [name for name in names if name == "height above the start"],
             "bearing": [name for name in names if "bearing" in name],
             "last_action": [entry.name for entry in self.entries if entry.kind == 1],
             "command": [entry.name for entry in self.entries if entry.kind in (3, 4)],

@@ -102,14 +102,6 @@ class RemoteLink(RobotLink):
         self._drives = False
         self._send(damping_commands(self.face))
 
-    def clock(self) -> float:
-        """See `RobotLink.clock`."""
-        return self._state.time
-
-    def pose(self) -> tuple[float, float, float] | None:
-        """See `RobotLink.pose`."""
-        return self._state.odometry.position if self._state.odometry else None
-
     def close(self) -> None:
         """See `RobotLink.close`."""
         if not self._context.closed:

@@ -102,11 +102,6 @@ class SimulatedRobot:
         self._time = self._driven = self._lain = 0.0
         self._left = list(self._changes)
 
-    @property
-    def time(self) -> float:
-        """Since it was put in its first pose [s]."""
-        return self._time
-
     def step(self, commands: tuple[MotorCommand, ...]) -> None:
         """Simulate a control step.
 
@@ -256,11 +251,3 @@ class SimulatedLink(RobotLink):
         self.sent += 1
         self._robot.step(commands)
         self._state = self._robot.state(self.sent, mode, self.sent)
-
-    def clock(self) -> float:
-        """See `RobotLink.clock`."""
-        return self._state.time
-
-    def pose(self) -> tuple[float, float, float] | None:
-        """See `RobotLink.pose`."""
-        return self._state.odometry.position if self._state.odometry else None

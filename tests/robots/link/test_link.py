@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 import pytest
+import yaml
 import zmq
 
 import surefoot
@@ -27,12 +28,14 @@ from robots.link.messages import (
     encode,
     motor_commands,
 )
+from robots.link.observer import Observer
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
 from robots.link.sockets import make_keys
 from robots.link.telemetry import McapLog, Reading
-from robots.robot import find_robot
+from robots.robot import find_robot, robot_from_text
+from robots.simulation.stepper import Stepper
 
 pytestmark = pytest.mark.real_time
 
@@ -86,6 +89,32 @@ def test_a_gait_that_sees_gets_what_it_was_trained_on():
         drive(SimulatedLink(SimulatedRobot(robot, robot, odometry=False)), parameters, 1)
 
 
+def test_an_imu_that_is_turned_reads_over_a_link_what_it_reads_in_simulation():
+    known = find_robot("hexapod")
+    xml = known.xml.replace("<freejoint", '<site name="nose" euler="1.2 0.3 -0.5"/><freejoint', 1)
+    described = yaml.safe_load(known.yaml) | {
+        "controller": {"kind": "mlp", "hidden": [4]},
+        "observations": {
+            "imu": "nose",
+            "terms": ["gravity", "roll", "gyroscope", "accelerometer", "heading"],
+        },
+    }
+    robot = robot_from_text(xml, yaml.safe_dump(described), origin="it")
+    link, stepper = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), Stepper(robot)
+    stepper.reset(1)
+    observe = driving.Senses(robot, link.observe())
+    np.testing.assert_allclose(
+        observe(link.observe(), np.zeros(robot.action_dim))[:7], stepper.state.observation[:7], atol=1e-3
+    )
+    action = np.full(robot.action_dim, 0.7)
+    link.act(action)
+    stepper.step(action)
+    found = observe(link.observe(), action)
+    assert abs(found[4:7]).max() > 0.01
+    np.testing.assert_allclose(found, stepper.state.observation, atol=0.05)
+    assert Observer(robot).needs == ("orientation", "rates", "acceleration")
+
+
 def test_a_gait_walks_over_the_link(gait, tmp_path):
     robot, parameters = gait
     with (
@@ -95,8 +124,9 @@ def test_a_gait_walks_over_the_link(gait, tmp_path):
         walked = drive(link, parameters, 2)
         with pytest.raises(LinkError, match="no robot answers"):
             RemoteLink(robot, address, patience=0.3)  # without the keys
-        assert link.pose() is not None
-        assert link.clock() == pytest.approx(2, abs=0.3)
+        last = link.observe()
+        assert last.odometry is not None
+        assert last.time == pytest.approx(2, abs=0.3)
     alone = drive(SimulatedLink(SimulatedRobot(robot, robot)), parameters, 2)
     assert walked.ended == "time"
     assert walked.ahead > 0.7 * alone.ahead
@@ -130,7 +160,7 @@ def test_the_robot_damps_itself_when_commands_are_late(gait):
             link.act(np.zeros(robot.action_dim))
             modes.append(link.observe().mode)
         assert "driven" in modes
-        assert link.pose() is None
+        assert link.observe().odometry is None
         states = [link.observe() for _ in range(8)]
         assert states[-1].mode == "damping"
         assert next(i for i, state in enumerate(states) if state and state.mode == "damping") <= 3
