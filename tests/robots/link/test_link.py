@@ -126,7 +126,7 @@ def test_a_gait_walks_over_the_link(gait, tmp_path):
             RemoteLink(robot, address, patience=0.3)  # without the keys
         last = link.observe()
         assert last.odometry is not None
-        assert last.time == pytest.approx(2, abs=0.3)
+        assert 2 <= last.time < 4
     alone = drive(SimulatedLink(SimulatedRobot(robot, robot)), parameters, 2)
     assert walked.ended == "time"
     assert walked.ahead > 0.7 * alone.ahead
