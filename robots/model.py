@@ -14,6 +14,7 @@ from robots.task.terrain import BEYOND, clearance, lay
 
 # Integrators of which MuJoCo can make a step in two halves
 _AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around
+_PLANAR_JOINTS = 3  # of a torso that moves in the x-z plane
 _HALVED = (
     mujoco.mjtIntegrator.mjINT_EULER,
     mujoco.mjtIntegrator.mjINT_IMPLICIT,
@@ -51,6 +52,13 @@ def compile_robot(
     _check_others(spec, description, origin)
     model, physics = compile_models(spec, description, origin)
     check_numbers(model, origin)
+    torso = model.body(description.torso)
+    planar = torso.jntnum[0] == _PLANAR_JOINTS
+    if planar and (torso.parentid[0] or not np.allclose(torso.quat, [1, 0, 0, 0])):
+        raise InvalidRobotError(
+            f"{origin}: the torso {description.torso!r}, which moves in the x-z plane, must stand in the "
+            "world as it is, not turned nor in another body"
+        )
     _check_actuators(spec, model, description.joints, origin)
     ranges = _joint_ranges(model, description, origin)
     if (description.drag or description.position_rates) and not knows_halves(model):

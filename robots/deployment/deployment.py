@@ -42,6 +42,7 @@ class Telemetry:
         unit: of the objective, "" where it has none.
         command: speed [m/s] and turn [rad/s] that the robot was told, if any.
         ended: because the time was up, the robot fell, or the simulation blew up; what blew up has no row.
+        start: where the torso began over the ground [m], (2,).
     """
 
     joints: tuple[str, ...]
@@ -59,6 +60,7 @@ class Telemetry:
     rewards: np.ndarray
     unit: str
     ended: End
+    start: np.ndarray
     command: tuple[float, float] | None = None
 
     def __len__(self) -> int:
@@ -101,7 +103,7 @@ class Telemetry:
         """The way over the ground, if there is a row."""
         steps, yaw = np.diff(self.positions[:, :2], axis=0), np.unwrap(self.angles[:, 2])
         path = float(np.linalg.norm(steps, axis=1).sum())
-        x, y, _ = self.positions[-1].tolist()
+        x, y = (self.positions[-1, :2] - self.start).tolist()
         return Walk(x, y, path, float(yaw[-1] - yaw[0]), single=True)
 
     def summary(self) -> str:
@@ -163,6 +165,7 @@ def deploy(
     stepper = Stepper(limited)
     stepper.reset(seed)
     rows, t, fell = _table(limited, limit), 0, False
+    start = stepper.posed_data().body(robot.description.torso).xpos[:2].copy()
     for step in range(limit):
         command = limited.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
         stepper.step(command)
@@ -186,6 +189,7 @@ def deploy(
         unit=robot.description.reward.unit,
         command=(float(tally.commanded_speed), float(tally.commanded_turn)) if told else None,
         ended=ended,
+        start=start,
         **{name: rows[name][:t].copy() for name in rows.dtype.names},
     )
 

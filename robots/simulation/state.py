@@ -40,6 +40,7 @@ TALLY = np.dtype(
         ("y", _FLOAT),
         ("yaw", _FLOAT),  # of the torso [rad]
         ("initial_x", _FLOAT),  # of the torso at reset [m]
+        ("initial_y", _FLOAT),
         ("ahead", _FLOAT),  # its way along its own heading, backwards counting against it [m]
         ("height_sum", _FLOAT),  # of its heights after all control steps [m]
         ("path", _FLOAT),  # length of the torso's way over the ground [m]

@@ -8,8 +8,8 @@ from robots.stance import start_positions
 
 # of the tally
 _KEPT = (
-    "initial_height", "initial_distance", "initial_x", "objective", "energy", "path", "turned", "ahead",
-    "height_sum", "midway",
+    "initial_height", "initial_distance", "initial_x", "initial_y", "objective", "energy", "path", "turned",
+    "ahead", "height_sum", "midway",
 )  # fmt: skip
 
 

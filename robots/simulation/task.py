@@ -35,7 +35,7 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     tally.target_distance = tally.initial_distance
     tally.midway = 0.0
     tally.x, tally.y, tally.yaw = pose[0], pose[1], pose[5]
-    tally.initial_x = pose[0]
+    tally.initial_x, tally.initial_y = pose[0], pose[1]
     tally.ahead = 0.0
     tally.height_sum = 0.0
     tally.path = 0.0
@@ -214,7 +214,7 @@ def score(task: Task, episode: EpisodeState, sound: bool) -> bool:
         tally.reward = 0.0
     ended = tally.terminated or tally.steps == task.constants[0].max_steps
     if ended:
-        tally.lateral = pose[1]
+        tally.lateral = pose[1] - tally.initial_y
         tally.heading = pose[5]
     return ended
 

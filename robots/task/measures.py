@@ -35,7 +35,9 @@ KINDS: Mapping[str, MeasureKind] = {
     ),
     "turn_rate": MeasureKind("mean rate of turning, to the left", "rad/s", lambda t, s: t["turned"] / s),
     "x": MeasureKind("where the torso ends, ahead of the start", "m", lambda t, _: t["x"] - t["initial_x"]),
-    "y": MeasureKind("where the torso ends, to the left of the start", "m", lambda t, _: t["y"]),
+    "y": MeasureKind(
+        "where the torso ends, to the left of the start", "m", lambda t, _: t["y"] - t["initial_y"]
+    ),
     "height": MeasureKind(
         "mean height of the torso", "m", lambda t, _: t["height_sum"] / np.maximum(t["steps"], 1)
     ),

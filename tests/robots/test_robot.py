@@ -1,3 +1,5 @@
+import re
+
 import mujoco
 import numpy as np
 import pytest
@@ -5,10 +7,12 @@ import yaml
 
 from adapt.damage.kinds.limbs import Lost
 from robots.catalogue import MODELS, robot_names
+from robots.deployment.deployment import deploy
 from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.motors import motor_of
 from robots.robot import load_robot, read_robot, robot_from_text
+from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 from robots.simulation.takeover import take_over
 
@@ -208,3 +212,29 @@ def test_another_model_of_a_robot_goes_on_behind_the_filters_of_its_motors() -> 
         np.testing.assert_array_equal(getattr(new.data, name)[after], getattr(old.data, name)[before])
     for name in ("ahead", "height_sum", "initial_x", "midway", "path"):
         assert getattr(new.tally, name) == getattr(old.tally, name), name
+
+
+def test_a_torso_that_moves_in_a_plane_must_not_be_turned() -> None:
+    known = load_robot("hopper")
+    xml = known.xml.replace('<body name="torso"', '<body name="torso" euler="0 0 180"', 1)
+    assert xml != known.xml
+    with pytest.raises(InvalidRobotError, match="must stand in the world as it is, not turned"):
+        robot_from_text(xml, known.yaml, origin="it")
+
+
+def test_ways_count_from_where_a_robot_begins() -> None:
+    known = load_robot("hexapod")
+    body = re.search(r'<body name="torso" pos="([^"]*)"', known.xml)
+    assert body is not None
+    height = body[1].split()[2]
+    xml = known.xml.replace(body[0], f'<body name="torso" pos="3 2 {height}"', 1)
+    elsewhere = robot_from_text(xml, known.yaml, origin="it")
+    gait = known.controller.initial(np.random.default_rng(0))
+    ways, laterals = [], []
+    for robot in (known, elsewhere):
+        ways.append(deploy(robot, gait, seconds=1, seed=1).walk)
+        with Simulation(robot.with_episode_steps(50), threads=1) as simulation:
+            laterals.append(simulation.evaluate(gait[None], np.array([1])).lateral[0])
+    assert ways[1].ahead == pytest.approx(ways[0].ahead, abs=0.02)
+    assert ways[1].aside == pytest.approx(ways[0].aside, abs=0.02)
+    assert laterals[1] == pytest.approx(laterals[0], abs=0.02)
