@@ -95,10 +95,9 @@ class Diagnosis:
         self._aim, self._turns = aim, healthy[:, 2]
         self._far = find_objective("progress", repertoire, float(ahead.max()) / share)
         self._rehearsed, scale = repertoire.robot.with_episode_steps(rehearsed), self.trial_steps / rehearsed
-        long = find_objective(
-            "progress", _with_robot(repertoire, self._rehearsed), float(ahead.max()) / scale
-        )
-        self._table = table and _scaled(long.of_table(table), scale)
+        whole = _with_robot(repertoire, self._rehearsed)
+        of_whole = find_objective("progress", whole, float(ahead.max()) / scale)
+        self._table = table and _scaled(of_whole.of_table(table), scale)
         objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
         self._prior = Prior(objectives, repertoire.gaits.measures, aim.least)
         self._selector: Selector | None = None

@@ -82,9 +82,12 @@ class Analysis:
 
     def has_published_budget(self, domain: str, algorithm: str) -> bool:
         """Whether the combination was published and every trial has the published number of evaluations."""
+        return (domain, algorithm) in self.published.means and self.has_full_budget(domain, algorithm)
+
+    def has_full_budget(self, domain: str, algorithm: str) -> bool:
+        """Whether there are trials, all of the published number of evaluations, up to their last batch."""
         extra = self.of(domain, algorithm).evaluations - self.published.evaluations
-        known = (domain, algorithm) in self.published.means
-        return known and len(extra) > 0 and bool(extra.between(0, _ROUNDED).all())
+        return len(extra) > 0 and bool(extra.between(0, _ROUNDED).all())
 
     def is_comparable(self, domain: str, algorithm: str) -> bool:
         """Whether our means can be compared with the printed ones."""

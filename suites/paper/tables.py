@@ -33,7 +33,7 @@ def trials_table(study: Analysis) -> str:
         if trials.empty:
             return bold_if((domain, algorithm) in published.means, "none")
         sizes = sorted(set(trials.evaluations))
-        if study.has_published_budget(domain, algorithm):
+        if study.has_full_budget(domain, algorithm):
             return bold_if(len(trials) != published.trials, str(len(trials)))
         extremes = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
         return bold_if(True, f"{len(trials)} ({extremes} evaluations)")

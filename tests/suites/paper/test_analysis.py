@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -253,3 +254,10 @@ def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
 def test_what_is_no_study_is_refused(results: list, message: str):
     with pytest.raises(InvalidValueError, match=message):
         Analysis(results, PAPER)
+
+
+@pytest.mark.parametrize(("extra", "full"), [(0, True), (176, True), (5000, False), (-1, False)])
+def test_a_budget_may_be_exceeded_by_the_last_batch(extra: int, full: bool):
+    results = make_results(["arm-100"], ["cma-mae"])
+    more = [replace(result, evaluations=result.evaluations + extra) for result in results]
+    assert analyse(more).has_published_budget("arm-100", "cma-mae") == full
