@@ -12,9 +12,9 @@ from robots.mjcf.screening import check_numbers, check_options, compile_spec, sc
 from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
 from robots.task.terrain import BEYOND, clearance, lay
 
-# Integrators of which MuJoCo can make a step in two halves
 _AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around
 _PLANAR_JOINTS = 3  # of a torso that moves in the x-z plane
+# Integrators of which MuJoCo can make a step in two halves
 _HALVED = (
     mujoco.mjtIntegrator.mjINT_EULER,
     mujoco.mjtIntegrator.mjINT_IMPLICIT,
@@ -52,13 +52,7 @@ def compile_robot(
     _check_others(spec, description, origin)
     model, physics = compile_models(spec, description, origin)
     check_numbers(model, origin)
-    torso = model.body(description.torso)
-    planar = torso.jntnum[0] == _PLANAR_JOINTS
-    if planar and (torso.parentid[0] or not np.allclose(torso.quat, [1, 0, 0, 0])):
-        raise InvalidRobotError(
-            f"{origin}: the torso {description.torso!r}, which moves in the x-z plane, must stand in the "
-            "world as it is, not turned nor in another body"
-        )
+    _check_plane(model, description.torso, origin)
     _check_actuators(spec, model, description.joints, origin)
     ranges = _joint_ranges(model, description, origin)
     if (description.drag or description.position_rates) and not knows_halves(model):
@@ -409,6 +403,17 @@ def _check_root(torso: mujoco.MjsBody, what: str) -> None:
         raise InvalidRobotError(
             f"{what} must have one free joint and no other, or to move in the x-z plane a slide along x and "
             "a slide along z in any order, and then a hinge about y"
+        )
+
+
+def _check_plane(model: mujoco.MjModel, name: str, origin: str) -> None:
+    """Refuse a torso that moves in a plane other than the world's x-z plane."""
+    torso = model.body(name)
+    turned = torso.parentid[0] or not np.allclose(torso.quat, [1, 0, 0, 0])
+    if torso.jntnum[0] == _PLANAR_JOINTS and turned:
+        raise InvalidRobotError(
+            f"{origin}: the torso {name!r}, which moves in the x-z plane, must stand in the world as it is, "
+            "not turned nor in another body"
         )
 
 

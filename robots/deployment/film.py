@@ -10,7 +10,7 @@ import numpy as np
 from robots.deployment.deployment import Telemetry, deploy
 from robots.rendering.camera import Camera
 from robots.rendering.overlay import Moment, Overlay
-from robots.rendering.video import open_video
+from robots.rendering.video import FASTEST, open_video
 from robots.robot import Robot
 
 _Draw = Callable[[mujoco.MjData, Moment], np.ndarray]
@@ -18,7 +18,6 @@ _VIDEO_SIZE = (640, 480)
 _GIF_SIZE = (360, 270)
 _HALF_SIZE = (400, 300)
 _SPACE = 4  # between halves [pixels]
-_MOST_FRAMES = 50  # per second, of a GIF
 _FRAMES = 20  # per second of a video in halves, approximately
 _FRAME_EVERY = {".mp4": 3, ".gif": 4}  # control steps; an Ant's is 16.5 ms, so 20 and 15 frames a second
 
@@ -45,10 +44,10 @@ def film(
     """
     if video is None:
         return deploy(robot, parameters, seconds=seconds, seed=seed)
-    gif = video.suffix.lower() == ".gif"
-    fewest = math.ceil(1 / (_MOST_FRAMES * robot.control_step) - 1e-9)
-    every = max(_FRAME_EVERY.get(video.suffix.lower(), 1), fewest)
-    width, height = _GIF_SIZE if gif else _VIDEO_SIZE
+    suffix = video.suffix.lower()
+    least = math.ceil(1 / (FASTEST.get(suffix, math.inf) * robot.control_step) - 1e-9)
+    every = max(_FRAME_EVERY.get(suffix, 1), least)
+    width, height = _GIF_SIZE if suffix == ".gif" else _VIDEO_SIZE
     fps = 1 / (robot.control_step * every)
     with (
         open_video(video, fps=fps) as writer,
@@ -93,9 +92,8 @@ def film_next_to_each_other(
                 on_frame=lambda data, moment: frames.append(overlay.draw(camera.frame(data), moment)),  # noqa: B023
                 frame_every=every,
             )
-        halves.append(
-            frames or [np.full((height, width, 3), 255, np.uint8)]
-        )  # of a gait that diverges at once
+        nothing = np.full((height, width, 3), 255, np.uint8)  # of a gait that diverges at once
+        halves.append(frames or [nothing])
     space = np.full((height, _SPACE, 3), 255, np.uint8)
     with open_video(video, fps=1 / (every * robot.control_step)) as writer:
         for number in range(max(map(len, halves))):

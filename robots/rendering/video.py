@@ -19,7 +19,7 @@ _FORMATS = {
     "-loop 0 -f gif",
 }
 # [frames/s] browsers slow a GIF down whose frames last below 0.02 s
-_FASTEST = {".mp4": 1000.0, ".gif": 50.0}
+FASTEST = {".mp4": 1000.0, ".gif": 50.0}
 
 
 class VideoWriter:
@@ -115,8 +115,8 @@ def open_video(path: Path, *, fps: float) -> Iterator[VideoWriter]:
     kind = path.suffix.lower()
     if kind not in _FORMATS:
         raise InvalidValueError(f"{path} must end in {' or '.join(_FORMATS)}")
-    if not 0 < fps <= _FASTEST[kind]:
-        raise InvalidValueError(f"fps of {path} must be above 0 and at most {_FASTEST[kind]:g}, not {fps}")
+    if not 0 < fps <= FASTEST[kind]:
+        raise InvalidValueError(f"fps of {path} must be above 0 and at most {FASTEST[kind]:g}, not {fps}")
     with replace_file(path) as temporary:
         writer = VideoWriter(temporary, _FORMATS[kind], fps)
         try:

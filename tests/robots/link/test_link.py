@@ -71,6 +71,18 @@ def serving(robot, *, keys=None, **options):
         server.close()
 
 
+@contextmanager
+def answered(message):
+    """The address of what answers a hello with a message."""
+    port = free_port()
+    with zmq.Context() as context, context.socket(zmq.REP) as answering:
+        answering.bind(f"tcp://127.0.0.1:{port + 2}")
+        thread = threading.Thread(target=lambda: (answering.recv(), answering.send(message)))
+        thread.start()
+        yield f"tcp://127.0.0.1:{port}"
+        thread.join()
+
+
 def test_a_gait_walks_in_process_as_it_is_deployed(gait):
     robot, parameters = gait
     walked = drive(SimulatedLink(SimulatedRobot(robot, robot, seed=1)), parameters, 3)
@@ -229,20 +241,8 @@ def test_wrong_ends_are_told(gait):
 
 
 def test_garbage_for_an_answer_is_told(gait):
-    robot, _ = gait
-    port = free_port()
-    with zmq.Context() as context, context.socket(zmq.REP) as answering:
-        answering.bind(f"tcp://127.0.0.1:{port + 2}")
-
-        def answer():
-            answering.recv()
-            answering.send(b"{\xff")
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        with pytest.raises(LinkError, match="is no robot"):
-            RemoteLink(robot, f"tcp://127.0.0.1:{port}")
-        thread.join()
+    with answered(b"{\xff") as address, pytest.raises(LinkError, match="is no robot"):
+        RemoteLink(gait[0], address)
 
 
 @pytest.mark.parametrize(
@@ -261,21 +261,10 @@ def test_no_hello_ends_the_robot(gait, hello):
 
 
 def test_what_a_robot_refuses_with_controls_no_terminal(gait):
-    robot, _ = gait
-    port = free_port()
-    with zmq.Context() as context, context.socket(zmq.REP) as answering:
-        answering.bind(f"tcp://127.0.0.1:{port + 2}")
-
-        def answer():
-            answering.recv()
-            answering.send(encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")))
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        with pytest.raises(LinkError, match="refuses") as refused:
-            RemoteLink(robot, f"tcp://127.0.0.1:{port}")
-        thread.join()
-        assert "\x1b" not in str(refused.value)
+    hello = encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry"))
+    with answered(hello) as address, pytest.raises(LinkError, match="refuses") as refused:
+        RemoteLink(gait[0], address)
+    assert "\x1b" not in str(refused.value)
 
 
 def test_only_one_computer_drives(gait):
