@@ -98,6 +98,13 @@ def test_the_runs_of_the_papers_size(robot: str) -> None:
     assert corrected[1:] == [f"{len(found) / cells:.0%}", f"{found.max():,.0f}"]
     worst = load_robot(robot).description.min_objective.value
     assert corrected[0] == f"{(found - worst).sum() / 1e6:.3f}"
+    if robot == "ant":
+        words = f"{last['elites'] - len(found):.0f} of {last['elites']:,.0f}, since most reached their cell by one"
+        assert words in STUDIES
+        known = json.loads((RESULTS / robot / "run.json").read_text())
+        assert known["corrected"]["qd_score"] == pytest.approx((found - worst).sum(), rel=1e-5)
+        assert known["median"]["reproducibility"] == 0  # "none ends in its cell, as a median"
+        assert (known["settings"]["algorithm"], known["settings"]["seed"]) == ("sep-cma-mae", 1)
     if robot == "walker":
         spread = elites["objective std"].median()
         assert f"has a standard deviation of {spread:.0f} over episodes" in STUDIES
