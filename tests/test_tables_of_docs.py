@@ -860,10 +860,36 @@ def test_missions_without_two_legs() -> None:
     assert f"two legs lost {ran[two]['reached'].sum()} of {two.sum()}**" in text
     assert ran[~two]["reached"].all()
     assert f"all {(~two).sum()} missions" in text
+    one_side = {f"{side}_middle:lost+{side}_rear:lost" for side in ("left", "right")}
+    assert set(ran.loc[~ran["reached"], "damage"]) == one_side
     differ = ran[two & (ran["world"] == "gap")]
     assert (
         f"of {len(differ)} that lose two legs {differ['reached'].sum()};" in (ROOT / "README.md").read_text()
     )
+
+
+def test_missions_of_the_version_before() -> None:
+    before = pd.read_csv(BENCHMARKS / "missions-before.csv").set_index(["robot", "case", "number"])
+    now = pd.concat(
+        pd.read_csv(RESULTS / "mission" / robot / "missions.csv")
+        .query("method == 'mission'")
+        .assign(robot=robot)
+        for robot in ("hexapod", "ant")
+    ).set_index(["robot", "case", "number"])
+    now = now.loc[before.index]
+    assert (now["seed"] == before["seed"]).all()
+    text = " ".join(MISSIONS.split())
+    old, new = before.loc["hexapod"], now.loc["hexapod"]
+    words = (
+        f"took {old['seconds'].mean():.1f} s as a mean before it and take {new['seconds'].mean():.1f} s now"
+    )
+    assert words in text
+    assert f"{old['reached'].sum()} arrived, and {new['reached'].sum()} do now" in text
+    old, new = before.loc["ant"], now.loc["ant"]
+    assert (
+        f"{old['reached'].sum()} of {len(old)} arrived before, after {old['seconds'].mean():.1f} s as a "
+        f"mean, and {new['reached'].sum()} do now, after {new['seconds'].mean():.1f} s"
+    ) in text
 
 
 def test_missions_with_repairs() -> None:
@@ -883,7 +909,7 @@ def test_missions_with_repairs() -> None:
     assert words in text
     pairs = pd.read_csv(RESULTS / "mission" / "ant-pairs" / "missions.csv")
     pairs = pairs[(pairs["method"] == "mission") & (pairs["kind"] == "lost + lost")]
-    assert (pairs["reached"].sum(), len(pairs)) == (1, 6)
+    assert (pairs["reached"].sum(), len(pairs)) == (2, 6)
 
 
 def test_hexaheals_rule() -> None:
@@ -895,11 +921,11 @@ def test_hexaheals_rule() -> None:
     usual = (healthy["distance"] / healthy["seconds"]).mean()
     kept = (lost["late_falls"] == 0) & (lost["late"] >= 0.5 * usual)
     assert f"{kept.sum()} of {len(lost)} missions" in MISSIONS
-    assert "| nominal | lost | 60 | 93%" in report
+    assert "| nominal | lost | 60 | 90%" in report
     two = ran[(ran["task"] == "rule") & (ran["kind"] == "lost + lost")]
     kept = (two["late_falls"] == 0) & (two["late"] >= 0.5 * usual)
     words = f"{kept.sum()} of {len(two)} missions without two legs keep the rule"
     assert words in MISSIONS
     assert set(two.groupby("damage").size()) == {10}
-    assert (kept.groupby(two["damage"]).sum() >= 7).sum() == 6
-    assert "| nominal | lost + lost | 150 | 38%" in report
+    assert (kept.groupby(two["damage"]).sum() >= 7).sum() == 7
+    assert "| nominal | lost + lost | 150 | 39%" in report
