@@ -110,7 +110,7 @@ class Steering:
             self._steady = None
         key = str(self._outcomes.damage), row
         parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
-        straight, begun, steady = self._straight > 0, abs(world.pose.bearing(goal)), self._steady is not None
+        straight, steady = self._straight > 0, self._steady is not None
         frames, trace = list[Pose](), np.empty(0)
 
         def ends(trace: np.ndarray, made: int) -> bool:
@@ -120,8 +120,8 @@ class Steering:
 
         while steps > 0 and len(parts) < _SAMPLES and not ended:
             pose = world.pose
-            ahead = self._course - pose.yaw if straight else pose.bearing(goal) - self._off[key]
-            told = wrapped_angle(ahead)
+            ahead = self._course - pose.yaw if straight else pose.bearing(goal)
+            told = wrapped_angle(ahead - self._off[key])
             part = world.drive(
                 row,
                 parameters,
@@ -146,23 +146,31 @@ class Steering:
             self._steady = None
         self._walked[key] += 0.0, _FALL * stretch.fell
         if not straight:
-            self._note_progress(key, stretch, begun, whole)
+            self._note_progress(key, stretch, parts, whole)
         return stretch
 
-    def _note_progress(self, key: tuple[str, int], stretch: Stretch, begun: float, whole: bool) -> None:
+    def _note_progress(
+        self, key: tuple[str, int], stretch: Stretch, parts: Sequence[Stretch], whole: bool
+    ) -> None:
         """Learn how fast a gait got nearer to the goal, and walk straight on next if it walks round it.
 
         Args:
             key: of the gait.
             stretch: that it walked.
-            begun: how far the goal was aside when it began [rad].
+            parts: of the stretch.
             whole: whether nothing ended it early.
         """
         before, after = stretch.start.distance(self._goal), stretch.end.distance(self._goal)
         self._walked[key] += before - after, SAMPLE * len(stretch.trace) / self._outcomes.every
         near, aside = _AROUND
-        if whole and before < near and min(begun, abs(stretch.end.bearing(self._goal))) > aside:
-            self._course, self._straight = stretch.end.yaw, round(_STRAIGHT / SAMPLE) * self._outcomes.every
+        # where it walks, since many a gait walks crabwise
+        courses = [_course(part) for part in (parts[0], parts[-1])]
+        begun, ended = (
+            abs(wrapped_angle(pose.yaw + pose.bearing(self._goal) - course))
+            for pose, course in zip((stretch.start, stretch.end), courses, strict=True)
+        )
+        if whole and before < near and min(begun, ended) > aside:
+            self._course, self._straight = courses[-1], round(_STRAIGHT / SAMPLE) * self._outcomes.every
 
     def _note_course(
         self, key: tuple[str, int], stretch: Stretch, told: Sequence[Pose], steady: bool
@@ -202,3 +210,8 @@ class Steering:
         simulated = paths.shape[1] * SAMPLE * len(self._headings) + _FALL * np.isfinite(falls).sum()
         metres, seconds = self._walked[str(self._outcomes.damage), row]
         return float((_KNOWN * ahead.sum() / simulated + metres) / (_KNOWN + seconds))
+
+
+def _course(stretch: Stretch) -> float:
+    """Direction in which the robot got in a stretch [rad], in the world."""
+    return float(np.arctan2(stretch.end.y - stretch.start.y, stretch.end.x - stretch.start.x))
