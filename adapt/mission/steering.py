@@ -15,7 +15,8 @@ HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # with which gaits begin that ar
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
 _FALL = 5.0  # seconds that a fall costs
 _KNOWN = 8.0  # seconds of walking that the simulation of a gait counts as much as
-_AROUND = 4.0, np.radians(60)  # [m] from a goal, and to its side at least, while a robot walks round it
+_AROUND = 4.0  # metres from a goal within which a robot may walk round it
+_ASIDE = np.radians(60)  # that the goal is then beside its way, at least
 _STRAIGHT = 4.0  # seconds that it then walks straight on
 _FAR, _MOST_OFF = 0.4, 1.0  # share of the way and radians aside of a stretch that tells where a gait leads
 _SLOWEST = 0.01  # [m/s] that a gait is taken to promise at least
@@ -162,14 +163,19 @@ class Steering:
         """
         before, after = stretch.start.distance(self._goal), stretch.end.distance(self._goal)
         self._walked[key] += before - after, SAMPLE * len(stretch.trace) / self._outcomes.every
-        near, aside = _AROUND
+        if (
+            not whole
+            or before > _AROUND
+            or not self._gets_somewhere(key, stretch.start.distance(stretch.end))
+        ):
+            return
         # where it walks, since many a gait walks crabwise
         courses = [_course(part) for part in (parts[0], parts[-1])]
         begun, ended = (
             abs(wrapped_angle(pose.yaw + pose.bearing(self._goal) - course))
             for pose, course in zip((stretch.start, stretch.end), courses, strict=True)
         )
-        if whole and before < near and min(begun, ended) > aside:
+        if min(begun, ended) > _ASIDE:
             self._course, self._straight = courses[-1], round(_STRAIGHT / SAMPLE) * self._outcomes.every
 
     def _note_course(
@@ -179,12 +185,15 @@ class Steering:
         x, y, _ = stretch.end.seen_from(told[0])
         meant = np.mean([pose.seen_from(told[0]).yaw for pose in told])
         off = wrapped_angle(float(np.arctan2(y, x) - meant))
-        promised = max(self._speed(key[1]), _SLOWEST) * SAMPLE * len(told)
-        if np.hypot(x, y) <= _FAR * promised or abs(off) >= _MOST_OFF:
+        if not self._gets_somewhere(key, float(np.hypot(x, y))) or abs(off) >= _MOST_OFF:
             return
         self._steady = told[-1].yaw
         if steady:
             self._off[key] += _GAIN * (off - self._off[key])
+
+    def _gets_somewhere(self, key: tuple[str, int], metres: float) -> bool:
+        """Whether a gait got that far in a stretch that the stretch tells where it walks."""
+        return metres > _FAR * max(self._speed(key[1]), _SLOWEST) * SAMPLE * _SAMPLES
 
     def _joined(self, traces: Sequence[np.ndarray], frames: Sequence[Pose]) -> np.ndarray:
         """Traces that follow each other, each in its frame, as one in the first frame."""
