@@ -154,38 +154,13 @@ def test_a_goal_inside_the_turning_circle_is_reached_from_further_away() -> None
     assert chosen(found) == 0
 
 
-def test_what_happens_on_the_way_away_from_a_goal_is_not_held_against_the_gait() -> None:
-    found, floor = steering({0: 5, 1: 3.5}), Floor(speed=0.0, pose=Pose(0.0, 3.0))
-    for _ in range(3):  # told to walk round it, it goes straight on for two stretches
-        assert walked(found, floor, (0.0, 0.0), 1000).row == 0
-    told = [angle for _, angle, _ in floor.told]
-    assert told[:4] == pytest.approx([-np.pi / 2 - 0.1 * i for i in range(4)])
-    assert told[4:] == pytest.approx([-0.1 * i for i in range(8)])
-
-
-def test_a_goal_that_is_reached_or_a_fall_ends_the_way_straight_on() -> None:
-    found, goal, other = steering({0: 5}), (0.0, 0.0), (-9.0, 3.0)
-    floor = Floor(speed=0.0, pose=Pose(0.0, 3.0))
-    walked(found, floor, goal, 1000)
-    walked(found, floor, other, 1000)
-    assert floor.told[4][1] == pytest.approx(floor.pose.bearing(other) + 0.4), "it turned meanwhile"
-    floor = Floor(speed=0.0, pose=Pose(0.0, 3.0), falls_after=5)
-    for _ in range(3):
-        walked(found, floor, goal, 1000)
-    angles = [angle for _, angle, _ in floor.told]
-    assert angles[4] == pytest.approx(0.0), "straight on"
-    assert angles[5] == pytest.approx(-np.pi / 2 - 0.5), "after the fall again to the goal"
-    floor = Floor(speed=0.0, pose=Pose(0.0, 3.0))
-    walked(found, floor, goal, 1000, until=lambda _, made: made == 5)
-    walked(found, floor, goal, 1000)
-    assert floor.told[1][1] == pytest.approx(-np.pi / 2 - 0.1), "a stretch that was cut says nothing"
-
-
 class Aside(Floor):
     """Gaits walk aside of what they are told, by an angle of each [rad], and turn by 0.1 rad to the left."""
 
-    def __init__(self, aside: dict[int, float], speed: float = 0.5) -> None:
-        super().__init__(speed)
+    def __init__(
+        self, aside: dict[int, float], speed: float = 0.5, pose: Pose | None = None, falls_after: int = 10**9
+    ) -> None:
+        super().__init__(speed, pose, falls_after)
         self._aside = aside
 
     def drive(self, row, parameters, steps, *, towards, until, abrupt=False) -> Stretch:
@@ -198,7 +173,66 @@ class Aside(Floor):
         trace[:, COLUMNS.attitude + 2] = 0.1 * ways - towards
         self.pose = start @ Pose(self._speed * np.cos(angle), self._speed * np.sin(angle), 0.1)
         self.driving = row
-        return Stretch(row, start, self.pose, trace, None, False)
+        until(trace, steps)
+        return Stretch(row, start, self.pose, trace, None, len(self.told) >= self._falls_after)
+
+
+def going_round(speed: float = 0.5, falls_after: int = 10**9) -> Aside:
+    """A robot that faces its goal, 3 m away at the origin, and walks to its right."""
+    return Aside({0: -np.pi / 2, 1: -np.pi / 2}, speed, Pose(0.0, 3.0, -np.pi / 2), falls_after)
+
+
+def test_what_happens_on_the_way_away_from_a_goal_is_not_held_against_the_gait() -> None:
+    found, floor = steering({0: 3, 1: 1.8}), going_round()
+    assert walked(found, floor, (0.0, 0.0), 1000).row == 0
+    assert floor.pose.distance((0.0, 0.0)) == pytest.approx(3.0, abs=0.4)
+    known = found._walked[Gaits.damage, 0].copy()
+    for _ in range(2):  # told to walk round it, it goes straight on for two stretches
+        before = floor.pose
+        assert walked(found, floor, (0.0, 0.0), 1000).row == 0
+        assert before.distance(floor.pose) == pytest.approx(2.0, abs=1e-6), "straight"
+    assert found._walked[Gaits.damage, 0] == pytest.approx(known)
+
+
+def test_a_robot_that_walks_crabwise_goes_straight_on_where_it_was_going() -> None:
+    found, floor = steering({0: 3}), going_round()
+    walked(found, floor, (0.0, 0.0), 1000)
+    before = floor.pose
+    walked(found, floor, (0.0, 0.0), 1000)
+    first, second = (towards for _, towards, _ in floor.told[3:5])
+    turned = second - first + 0.1  # since it turns to the left by as much in each part
+    assert turned == pytest.approx(-np.pi / 2, abs=0.2), "it is told where it walked, not where it faced"
+    assert floor.pose.distance((0.0, 0.0)) > before.distance((0.0, 0.0)) + 1.0
+
+
+def test_a_goal_that_is_reached_or_a_fall_ends_the_way_straight_on() -> None:
+    goal, other = (0.0, 0.0), (-9.0, 3.0)
+    found, floor = steering({0: 3}), going_round()
+    walked(found, floor, goal, 1000)
+    at = floor.pose
+    walked(found, floor, other, 1000)
+    assert floor.told[4][1] == pytest.approx(at.bearing(other)), "another goal"
+    found, floor = steering({0: 3}), going_round(falls_after=5)
+    for _ in range(2):
+        walked(found, floor, goal, 1000)
+    assert len(floor.told) == 5
+    at = floor.pose
+    walked(found, floor, goal, 1000)
+    assert floor.told[5][1] == pytest.approx(at.bearing(goal)), "after the fall again to the goal"
+    found, floor = steering({0: 3}), going_round()
+    walked(found, floor, goal, 1000, until=lambda *_: len(floor.told) == 4)
+    at = floor.pose
+    walked(found, floor, goal, 1000)
+    assert floor.told[4][1] == pytest.approx(at.bearing(goal)), "a stretch that was cut says nothing"
+
+
+def test_a_robot_that_hardly_moves_does_not_walk_round_its_goal() -> None:
+    for speed, straight in ((0.08, False), (0.12, True)):  # of 0.24 m in half a second that it promises
+        found, floor = steering({0: 3}), going_round(speed)
+        walked(found, floor, (0.0, 0.0), 1000)
+        at = floor.pose
+        walked(found, floor, (0.0, 0.0), 1000)
+        assert (floor.told[4][1] != pytest.approx(at.bearing((0.0, 0.0)))) == straight
 
 
 @pytest.mark.parametrize(("aside", "corrected"), [(0.4, 0.4), (-0.7, -0.7), (1.3, 0.0)])
