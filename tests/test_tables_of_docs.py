@@ -500,21 +500,19 @@ def test_the_figures_of_the_readme_on_transfer_are_those_of_the_study() -> None:
         assert f"worst tenth {own['worst tenth']:.2f}" in text
         upright = f"{own['upright']:.0%}"
         assert (upright in text) or (upright == "100%" and "no fall" in text), case
-    many, one = (found["nominal"] * found["together"]).pipe(
-        lambda metres: [
-            metres[[f"{name}-{world}" for world in ("gap", "wide", "pybullet")]]
-            for name in ("ant", "million")
-        ]
+    metres = found["nominal"] * found["together"]
+    many, one = (
+        [metres[f"{name}-{world}"] for world in ("gap", "wide", "pybullet")] for name in ("ant", "million")
     )
     assert shown[0].count(f"({found.loc['ant-gap', 'together']:.2f} of all distances together)") == 1
     assert f"on one model {found.loc['million-pybullet', 'mean']:.2f}" in shown[2]
     text = " ".join((RESULTS / "transfer.md").read_text().split())
     assert (
-        f"{one.iloc[0]:.1f} m after training on one model and {many.iloc[0]:.1f} m after training on many, "
-        f"and {one.iloc[1]:.1f} m each"
+        f"{one[0]:.1f} m after training on one model and {many[0]:.1f} m after training on many, "
+        f"and {one[1]:.1f} m each"
     ) in text
-    assert f"{one.iloc[1]:.1f}" == f"{many.iloc[1]:.1f}"
-    assert f"randomised models make {many.iloc[2]:.1f} m, the others {one.iloc[2]:.1f} m" in text
+    assert f"{one[1]:.1f}" == f"{many[1]:.1f}"
+    assert f"randomised models make {many[2]:.1f} m, the others {one[2]:.1f} m" in text
     assert "none falls" in text
     assert (found.loc[["ant-pybullet", "million-pybullet"], "upright"] == 1).all()
     worst = found["nominal"] * found["worst tenth"]

@@ -15,8 +15,8 @@ HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # with which gaits begin that ar
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
 _FALL = 5.0  # seconds that a fall costs
 _KNOWN = 8.0  # seconds of walking that the simulation of a gait counts as much as
-_AROUND = 4.0  # metres from a goal within which a robot may walk round it
-_ASIDE = np.radians(60)  # that the goal is then beside its way, at least
+_AROUND = 4.0  # [m] distance from its goal up to which a robot can be found to walk round it
+_ASIDE = np.radians(60)  # smallest angle between its course and the direction of the goal while it does so
 _STRAIGHT = 4.0  # seconds that it then walks straight on
 _FAR, _MOST_OFF = 0.4, 1.0  # share of the way and radians aside of a stretch that tells where a gait leads
 _SLOWEST = 0.01  # [m/s] that a gait is taken to promise at least
@@ -222,5 +222,5 @@ class Steering:
 
 
 def _course(stretch: Stretch) -> float:
-    """Direction in which the robot got in a stretch [rad], in the world."""
+    """Direction in the world from the start of a stretch to its end [rad]."""
     return float(np.arctan2(stretch.end.y - stretch.start.y, stretch.end.x - stretch.start.x))
