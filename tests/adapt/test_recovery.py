@@ -17,6 +17,7 @@ from adapt.rehearsal.table import tabulate
 from adapt.selectors import catalogue
 from adapt.selectors.catalogue import SelectorEntry, selector_entries
 from adapt.selectors.selector import Selector
+from adapt.self_model.twin import Thinking
 from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.archives.archive import Archive, Elites
 from repertoire.archives.grid import GridSpec
@@ -312,6 +313,24 @@ def test_who_interrupts_before_the_first_trial_keeps_the_old_gait(go):
         assert [trial.row for trial in recovery.trials] == [recovery.incumbent]
         assert recovery.row == recovery.incumbent
         assert recovery.stop == "it was interrupted"
+
+
+def test_thoughts_are_hurried_by_whoever_asks_first(go, made_up):
+    contexts, asked = [], []
+
+    def build(context):
+        contexts.append(context)
+        return InOrder(context)
+
+    thinks = SelectorEntry("thinker", "notes what it is told", build, thinks=True)
+    go(selector=thinks, trials=1, interrupted=lambda: "stop" in asked)
+    go(selector=thinks, trials=1, thinking=Thinking(made_up, hurried=lambda: "hurry" in asked))
+    interrupted, hurried = (context.thinking.hurried for context in contexts)
+    assert (interrupted(), hurried()) == (False, False)
+    asked += ["stop"]
+    assert (interrupted(), hurried()) == (True, False)
+    asked += ["hurry"]
+    assert hurried()
 
 
 def test_the_oracle_is_told_the_truth(go):

@@ -1,5 +1,6 @@
 """Calibration: it finds the models that do what the robot did, and says so where none does."""
 
+import dataclasses
 from functools import cache
 
 import numpy as np
@@ -93,6 +94,10 @@ def test_a_file_holds_it(tmp_path):
     assert read_randomization(path) == calibrated().randomization
     with pytest.raises(InvalidFileError, match="another robot, hexapod"):
         read_calibration(path, load_robot("ant"))
+    with pytest.raises(InvalidFileError, match="another version, hexapod"):
+        read_calibration(
+            path, dataclasses.replace(robot, xml=robot.xml.replace("</mujoco>", "<!-- --></mujoco>"))
+        )
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(InvalidFileError):
         read_calibration(path, robot)

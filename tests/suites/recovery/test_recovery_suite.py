@@ -18,6 +18,7 @@ from adapt.rehearsal.table import Table
 from adapt.relearning.relearner import Relearner
 from adapt.selectors.multi_prior import fitted
 from repertoire.evaluation.evaluator import Evaluator
+from repertoire.specialists import Specialists
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import randomised
@@ -32,6 +33,7 @@ from suites.recovery.videos import recovery_videos
 from suites.study import Study, run_claimed
 from suites.suite import fault_seed
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
+from tests.suites.recovery.made_recoveries import TRACKS, make_oracle, make_recovery, make_results, make_trial
 
 LIBRARY = ("healthy", "front_left:lost", "back_left:dead", "all:weak@0.5")
 BROKEN = ("front_left:lost", "all:weak@0.5", "front_right:lost")
@@ -308,6 +310,24 @@ def test_a_study_from_start_to_end(run, files, tmp_path, monkeypatch) -> None:
     assert bool(filmed) == (b"## Videos" in (study / "report.md").read_bytes())
     assert filmed or (study / "report.md").read_bytes() == before
     assert "holds another study (study recovery" in run(*command(files, study, "--seed", 2))[2]
+
+
+def test_films_show_specialists_too(repertoire, tmp_path, monkeypatch) -> None:
+    filmed: dict[str, np.ndarray] = {}
+    monkeypatch.setattr(
+        suites.recovery.videos, "film_next_to_each_other", lambda _, gaits, **__: filmed.update(gaits)
+    )
+    count = len(repertoire.elites)
+    gaits = replace(repertoire.elites, solutions=repertoire.elites.solutions + 1)
+    specialists = Specialists(gaits, gaits.cells, np.zeros(count, int), (("all:weak@0.5",),) * count)
+    trial = make_trial(TRACKS, "T0", 3, "rehearsed")
+    assert str(trial.damage) == "all:weak@0.5"
+    recovery = make_recovery(trial, np.full(20, 0.9), gait=count + 3)
+    results = make_results([make_oracle(3, incumbent=0.4), (trial, recovery)])
+    (video,) = recovery_videos(results, replace(repertoire, specialists=specialists))
+    video.film(tmp_path / video.name)
+    np.testing.assert_array_equal(filmed["after"], gaits.solutions[3])
+    np.testing.assert_array_equal(filmed["before"], repertoire.elites.solutions[repertoire.best()])
 
 
 @pytest.mark.parametrize(

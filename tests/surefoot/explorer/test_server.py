@@ -6,10 +6,11 @@ import json
 import logging
 import os
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -27,12 +28,20 @@ from surefoot.shipped import repertoire_path
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod"))
-    server = Server(explorer, host="127.0.0.1", port=0)
+    with serving(Server(explorer, host="127.0.0.1", port=0)) as server:
+        yield server
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    """Run a server in a thread."""
     thread = threading.Thread(target=server.run)
     thread.start()
-    yield server
-    server.stop()
-    thread.join(20)
+    try:
+        yield server
+    finally:
+        server.stop()
+        thread.join(20)
     assert not thread.is_alive()
 
 
@@ -77,6 +86,21 @@ def test_the_page_is_for_those_who_know_its_address(server: Server) -> None:
     for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/socket"):
         assert get(server, path)[0] in (403, 404)
     assert get(server, "/static/page.html", Host="evil.example")[0] == 400
+
+
+def test_a_server_at_an_address_of_ipv6() -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with serving(
+        Server(Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod")), host="::1", port=0)
+    ) as server:
+        assert server.address.startswith("http://[::1]:")
+        assert get(server, f"/?token={server.token}")[0] == 200
+        assert get(server, f"/?token={server.token}", Host="evil.example")[0] == 400
+        with visit(server) as visitor:
+            assert until(visitor, "hello")["walks"]
 
 
 def test_the_socket_is_for_the_page_alone(server: Server) -> None:
