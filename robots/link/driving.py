@@ -25,7 +25,7 @@ _ODOMETRY = ("velocity", "height", "bearing")
 
 
 class DrivenStep(NamedTuple):
-    """A control step: the state, and the action that answers it, (a,)."""
+    """A control step: the state at its end, and the action that led to it, (a,)."""
 
     step: int
     state: State
@@ -61,7 +61,7 @@ def drive(
         link: to the robot.
         parameters: of its controller, (p,).
         seconds: how long.
-        on_step: called with each control step of which a state came.
+        on_step: called with each control step after which a state came.
         command: speed [m/s] and turn to the left [rad/s], for a gait that follows one.
 
     Raises:
@@ -76,25 +76,29 @@ def drive(
         controller.act(parameters, np.zeros(robot.observation_dim, np.float32), 0)
         first, action = first_state(link), np.zeros(robot.action_dim)
         state: State | None = first
+        sent: dict[
+            int, np.ndarray
+        ] = {}  # actions by the number of their command, from the one answered last on
         last, step, seen = first, 0, 0
         observe = Senses(robot, first, command)
-        while step < steps:
+        while True:
             if state is not None:
                 last = state
                 step = min(max(step, round((state.time - first.time) / robot.control_step)), steps)
+                sent = {number: told for number, told in sent.items() if number >= state.answered}
+                if on_step and state.answered in sent:
+                    on_step(DrivenStep(step, state, sent[state.answered]))
                 if is_fallen(robot, state):
                     return Drive(step, "fall", _ahead(first, last))
-                if step == steps:
-                    break
                 while seen <= step:  # steps whose states were lost count, too
                     observation, seen = observe(state, action), seen + 1
+            if step == steps:
+                return Drive(steps, "time", _ahead(first, last))
             action = controller.act(parameters, observation, step)
             link.act(action)
-            if state is not None and on_step:
-                on_step(DrivenStep(step, state, action))
+            sent[link.sent] = action
             step += 1
             state = link.observe()
-        return Drive(steps, "time", _ahead(first, state or last))
     finally:
         link.damp()
 

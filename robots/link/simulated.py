@@ -30,6 +30,7 @@ from robots.simulation.takeover import take_over
 from robots.stance import start_positions
 
 _LONGEST = 1_000_000  # control steps
+_LEAST_FORCE = 1e-3  # of a foot whose contact carries nothing [N]
 _HELP = 2.0  # [s] that it lies before somebody sets it upright
 
 
@@ -208,15 +209,24 @@ class SimulatedRobot:
         return tuple(MotorState(q=angle, dq=speed, tau_est=torque) for angle, speed, torque in rows)
 
     def _forces(self) -> tuple[float, ...]:
-        """Normal forces of the floor on each foot [N]."""
-        model, data, forces = self._model, self._stepper.data, np.zeros(self._model.ngeom)
+        """Normal forces of the floor on each foot [N]; above 0 only where training counts a contact."""
+        model, data, forces = self._model, self._forced_data(), np.zeros(self._model.ngeom)
         floor, wrench = model.geom(self._stepper.robot.description.floor).id, np.zeros(6)
         for number in range(data.ncon):
             pair = data.contact.geom[number]
             if floor in pair:
                 mujoco.mj_contactForce(model, data, number, wrench)
                 forces[pair[0] if pair[1] == floor else pair[1]] += wrench[0]
-        return tuple(float(forces[soles].sum()) for soles in self._soles)
+        felt = [max(float(forces[soles].sum()), _LEAST_FORCE) for soles in self._soles]
+        return tuple(np.where(self._stepper.state.touching, felt, 0.0).tolist())
+
+    def _forced_data(self) -> mujoco.MjData:
+        """Data whose forces belong to its contacts: a step with drag ends with new contacts alone."""
+        if not self._stepper.robot.description.drag:
+            return self._stepper.data
+        data = copy.copy(self._stepper.data)
+        mujoco.mj_forward(self._model, data)
+        return data
 
 
 def _has(robot: Robot, geom: str) -> bool:

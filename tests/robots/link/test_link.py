@@ -14,6 +14,7 @@ import zmq
 
 import surefoot
 from robots.deployment.deployment import deploy
+from robots.deployment.traces import read_trace
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.link import driving
 from robots.link.driving import drive
@@ -33,9 +34,10 @@ from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
 from robots.link.sockets import make_keys
-from robots.link.telemetry import McapLog, Reading
+from robots.link.telemetry import McapLog, Reading, write_link_csv
 from robots.robot import find_robot, robot_from_text
 from robots.simulation.stepper import Stepper
+from robots.simulation.trace import TraceColumns
 
 pytestmark = pytest.mark.real_time
 
@@ -218,7 +220,21 @@ def test_what_a_gait_sees_keeps_the_time_of_the_robot_if_states_are_lost(gait, m
     walked = drive(link, parameters, 1, taken.append)
     assert (walked.ended, walked.steps) == ("time", 50)
     assert len(taken) == 25
-    assert len(seen) == taken[-1].step + 1 == 49
+    assert len(seen) == taken[-1].step + 1 == 51
+
+
+@pytest.mark.parametrize("name", ["hexapod", "ant"])
+def test_a_table_of_a_drive_is_that_of_the_simulation(name, tmp_path):
+    repertoire = surefoot.load(name)
+    robot, parameters = repertoire.robot, repertoire.gaits.solutions[repertoire.find("best")]
+    joints, feet = robot.description.joints, tuple(robot.description.feet)
+    deploy(robot, parameters, seconds=1, seed=1).write_csv(tmp_path / "simulated.csv", "a gait")
+    link, moments = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), []
+    drive(link, parameters, 1, moments.append)
+    write_link_csv(moments, tmp_path / "driven.csv", joints, feet, gait="a gait")
+    simulated, driven = (read_trace(tmp_path / f"{how}.csv", robot)[1] for how in ("simulated", "driven"))
+    assert simulated.shape == driven.shape == (len(moments), TraceColumns.of(robot).end)
+    np.testing.assert_allclose(driven[:20], simulated[:20], atol=5e-3)
 
 
 def test_wrong_ends_are_told(gait):
