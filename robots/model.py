@@ -117,6 +117,11 @@ def _check_actuators(
                 f"{origin}: the actuator of the joint {name!r} must be a motor, or a position or velocity "
                 "servo, not a muscle or another actuator with dynamics of its own"
             )
+        if found[0].delay:
+            raise InvalidRobotError(
+                f"{origin}: the actuator of the joint {name!r} has a delay, which is not supported: leave it "
+                "out of the MJCF, and train with --randomization delay=..."
+            )
     limited = model.actuator_ctrllimited.astype(np.bool_) & (np.diff(model.actuator_ctrlrange)[:, 0] > 0)
     lacking = [name for name in joints if not limited[motor_of(model, name)]]
     if lacking:
@@ -191,7 +196,7 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
         if name not in motors or not is_plain(motors[name]):
             continue  # what cannot drive a joint is refused once it is compiled
         if servo.stiffness is not None:
-            _make_servo(motors[name], servo.stiffness)
+            _make_servo(motors[name], spec.joint(name), servo.stiffness)
         if not is_servo(motors[name]):
             raise InvalidRobotError(
                 f"the actuator of {name!r} is no position servo: give servos.{name} a stiffness"
@@ -244,9 +249,9 @@ def _limit(motor: mujoco.MjsActuator, servo: Servo) -> None:
         motor.forcelimited, motor.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-most, most]
 
 
-def _make_servo(motor: mujoco.MjsActuator, stiffness: float) -> None:
+def _make_servo(motor: mujoco.MjsActuator, joint: mujoco.MjsJoint, stiffness: float) -> None:
     """Turn an actuator into a critically damped position servo of the same greatest torque."""
-    greatest = torque_limit(motor)
+    greatest = torque_limit(motor, joint)
     motor.set_to_position(kp=stiffness, dampratio=1)
     motor.gear, motor.dyntype = [1, 0, 0, 0, 0, 0], mujoco.mjtDyn.mjDYN_NONE
     if np.isfinite(greatest):

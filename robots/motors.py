@@ -4,7 +4,7 @@ An actuator is a motor, which is told torques, or a servo, which is told positio
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
@@ -54,8 +54,8 @@ class Motors:
         bias: constant force.
         bias_length: force per length.
         bias_velocity: force per velocity.
-        min_force: least force, -inf without a limit.
-        max_force: greatest force, inf without a limit.
+        min_force: least force, -inf without a limit of the actuator's or the joint's.
+        max_force: greatest force, inf without one.
     """
 
     low: np.ndarray
@@ -81,7 +81,10 @@ class Motors:
             np.where(limited, model.actuator_forcerange[:, 0], -np.inf),
             np.where(limited, model.actuator_forcerange[:, 1], np.inf),
         )
-        return cls(*(np.append(column, 0.0)[motors] for column in columns))  # the last one's where ABSENT
+        found = cls(*(np.append(column, 0.0)[motors] for column in columns))  # the last one's where ABSENT
+        least, most = _forces_of_joints(model, joints, found.gear)
+        least, most = np.maximum(found.min_force, least), np.minimum(found.max_force, most)
+        return replace(found, min_force=least, max_force=most)
 
     @property
     def servos(self) -> np.ndarray:
@@ -127,6 +130,18 @@ class Motors:
         return np.clip(actions, -1, 1).astype(np.float32)
 
 
+def _forces_of_joints(
+    model: mujoco.MjModel, joints: Sequence[str], gear: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest forces of actuators by the limits of their joints, (j,) each; infinite without."""
+    least, most = np.full(len(joints), -np.inf), np.full(len(joints), np.inf)
+    for j, name in enumerate(joints):
+        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if number != ABSENT and model.jnt_actfrclimited[number] and gear[j]:
+            least[j], most[j] = sorted(model.jnt_actfrcrange[number] / gear[j])
+    return least, most
+
+
 def motor_of(model: mujoco.MjModel, joint: str) -> int:
     """The actuator that drives a joint, or ABSENT."""
     number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
@@ -141,11 +156,25 @@ def lags(model: mujoco.MjModel, joints: Sequence[str]) -> np.ndarray:
     return np.asarray(times[[motor_of(model, joint) for joint in joints]])
 
 
-def torque_limit(motor: mujoco.MjsActuator) -> float:
-    """Greatest torque or force of an actuator about or along its joint; inf of one without limits."""
+def followed(model: mujoco.MjModel, controls: np.ndarray, activations: np.ndarray) -> np.ndarray:
+    """What the forces of the u actuators follow, (u,): controls, or what comes out of their filters."""
+    filtered = model.actuator_actadr
+    return np.where(filtered == ABSENT, controls, np.append(activations, 0)[filtered])
+
+
+def torque_limit(motor: mujoco.MjsActuator, joint: mujoco.MjsJoint | None = None) -> float:
+    """Greatest torque or force of an actuator about or along its joint; inf of one without limits.
+
+    Args:
+        motor: the actuator.
+        joint: that it drives, whose own limit counts, too; None of an actuator of something else.
+    """
     low, high = motor.ctrlrange if np.any(motor.ctrlrange) else (-np.inf, np.inf)
     force = float(np.abs(motor.forcerange).max()) or np.inf
-    return float(_limit(motor.gear[0], motor.gainprm[0], low, high, force, is_servo(motor)))
+    limit = float(_limit(motor.gear[0], motor.gainprm[0], low, high, force, is_servo(motor)))
+    if joint is None or joint.actfrclimited == mujoco.mjtLimited.mjLIMITED_FALSE:
+        return limit
+    return min(limit, float(np.abs(joint.actfrcrange).max()) or np.inf)
 
 
 def _limit(gear: Any, gain: Any, low: Any, high: Any, force: Any, servo: Any) -> Any:

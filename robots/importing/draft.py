@@ -305,7 +305,7 @@ def _servos(model: _Model, angles: Mapping[str, float]) -> dict[str, dict[str, o
         limits = max(angle - swing, low), min(angle + swing, high)
         servo: dict[str, object] = {"range": [round(float(limit), 3) for limit in limits]}
         if motor is None or not is_servo(motor):
-            torque = torque_limit(motor) if motor else pulls.get(name, np.inf)
+            torque = torque_limit(motor, model.spec.joint(name)) if motor else pulls.get(name, np.inf)
             if not np.isfinite(torque) or (motor and not (model.steady and is_plain(motor))):
                 continue  # a network may command torques; a motor without a limit will be refused
             most = float(inertia[joint.dofadr[0], joint.dofadr[0]]) * (_SLOW / compiled.opt.timestep) ** 2

@@ -23,7 +23,7 @@ from robots.link.messages import (
     damping_commands,
     motor_commands,
 )
-from robots.motors import ABSENT, Motors, motor_torque
+from robots.motors import ABSENT, Motors, followed, motor_torque
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
 from robots.simulation.takeover import take_over
@@ -202,7 +202,7 @@ class SimulatedRobot:
         known = np.array(self._joints)[there]
         q[there] = data.qpos[self._model.jnt_qposadr[known]]
         dq[there] = data.qvel[self._model.jnt_dofadr[known]]
-        controls = np.append(data.ctrl, 0.0)[self._motors]
+        controls = np.append(followed(self._model, data.ctrl, data.act), 0.0)[self._motors]
         torques = np.where(there, motor_torque(Motors.of(self._model, names), controls, q, dq), 0.0)
         dq *= [robot.description.position_rates.get(name, 1.0) for name in names]
         rows = zip(q.tolist(), dq.tolist(), torques.tolist(), strict=True)

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from robots.model import ACCELEROMETER, contact_sensor
-from robots.motors import ABSENT, Motors, motor_of
+from robots.motors import ABSENT, Motors, followed, motor_of
 from robots.robot import Robot
 from robots.task.observations import Channel
 from robots.task.reward import PRESETS, TERMS
@@ -291,6 +291,7 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "qpos": _addresses(joints, model.jnt_qposadr, 0),
         "qvel": _addresses(joints, model.jnt_dofadr, _column(data, data.qvel)),
         "ctrl": _addresses(motors, np.arange(model.nu), _column(data, data.ctrl)),
+        "told": _addresses(motors, _followed(model, data), 0),  # what the actuator's force follows
         "middle": middle,  # of the joint's range [rad or m]
         "half_range": half_range,
         # position that an absent joint reads, rescaled like the others
@@ -305,6 +306,12 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "source": [names.index(robot.faults.swapped.get(name, name)) for name in names],
     }
     return _records(len(joints), values)
+
+
+def _followed(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """Columns of a row of state that the forces of actuators follow, (u,)."""
+    controls = _column(data, data.ctrl) + np.arange(model.nu)
+    return followed(model, controls, _column(data, data.act) + np.arange(model.na))
 
 
 def _parts(robot: Robot, data: mujoco.MjData) -> np.ndarray:
@@ -371,10 +378,10 @@ def _column(data: mujoco.MjData, part: np.ndarray) -> int:
 
 def _row(task: Task, data: mujoco.MjData) -> np.ndarray:
     """MuJoCo's data from the positions to all that kernels read and write, as one live row."""
-    parts = [data.qpos, data.qvel, data.ctrl, data.xpos, data.xmat, data.geom_xpos]
+    parts = [data.qpos, data.qvel, data.act, data.ctrl, data.xpos, data.xmat, data.geom_xpos]
     if len(task.links):
         parts += [data.xipos, data.ximat, data.subtree_com, data.cdof, data.cvel, data.qfrc_passive]
-    length = max(_column(data, part) + part.size for part in parts)
+    length = max(_column(data, part) + part.size for part in parts if part.size)
     return np.ctypeslib.as_array((ctypes.c_double * length).from_address(data.qpos.ctypes.data))
 
 

@@ -328,7 +328,7 @@ def _torque(task: Task, row: np.ndarray, j: int) -> float:
     if joint.ctrl == ABSENT:
         return 0.0
     velocity = row[joint.qvel] if joint.qvel != ABSENT else 0.0
-    return float(_motor_torque(joint, row[joint.ctrl], row[joint.qpos], velocity))
+    return float(_motor_torque(joint, row[joint.told], row[joint.qpos], velocity))
 
 
 @compiled()

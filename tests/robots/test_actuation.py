@@ -9,16 +9,20 @@ import numpy as np
 import pytest
 
 import surefoot
+from robots.deployment.deployment import deploy
 from robots.errors import InvalidRobotError
+from robots.evaluations import Request
 from robots.facts import actuation_words
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.motors import Motors, torque_limit
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
 from robots.simulation.simulation import Simulation
+from robots.simulation.trace import TraceColumns
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEDS = 2
+LIMITED = '<joint actuatorfrcrange="-0.2 0.2" '
 
 
 def drafted(name: str, folder: Path, servo: str = "<position ") -> Robot:
@@ -70,6 +74,23 @@ def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -
     # a fast gait of the lizard makes a sixth more in plain MuJoCo, whose physics steps are shorter
     np.testing.assert_allclose(np.mean(distances), episodes.distances.mean(), rtol=0.25)
     assert list(falls) == episodes.fell.tolist()
+
+
+@pytest.mark.parametrize("change", [("<position ", '<position timeconst="0.1" '), ("<joint ", LIMITED)])
+def test_torques_of_traces_are_those_of_mujoco(change: tuple[str, str], tmp_path: Path) -> None:
+    text = (EXAMPLES / "robots" / "lizard.xml").read_text()
+    assert change[0] in text
+    (tmp_path / "lizard.xml").write_text(text.replace(*change))
+    robot = read_robot(draft_robot(tmp_path / "lizard.xml").path)
+    gait, columns = robot.controller.initial(np.random.default_rng(0)), TraceColumns.of(robot)
+    with Simulation(robot, threads=1) as simulation:
+        episodes = simulation.evaluate(gait[None], np.array([3]), request=Request(traces=True))
+    known = deploy(robot, gait, seconds=1.0, seed=3).torques
+    torques = episodes.traces[0][: len(known), columns.torque : columns.torque + known.shape[1]]
+    np.testing.assert_allclose(torques, known, atol=1e-4)
+    greatest = Motors.of(robot.physics, robot.description.joints).greatest
+    assert (abs(known) <= greatest + 1e-9).all()
+    assert (change[1] == LIMITED) == (greatest.max() <= 0.2)
 
 
 def test_declared_gains_are_those_of_the_model(tmp_path: Path) -> None:
