@@ -181,8 +181,7 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
     if description.alone:
         _leave_alone(spec, description)
     if description.terrain.kind != "flat":
-        ground = description.terrain.draw(np.random.default_rng(description.terrain.seed))
-        lay(spec, description.floor, ground, clearance(spec))
+        lay(spec, description.floor, description.terrain.own, clearance(spec))
     _drive_tendons(spec, description)
     motors = {actuator.target: actuator for actuator in spec.actuators if actuator.trntype == TO_JOINT}
     for name, (low, high) in description.ranges.items():

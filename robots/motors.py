@@ -10,6 +10,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from robots.errors import InvalidRobotError, one_line
+from robots.mjcf.screening import compile_spec
+
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
 _TRANSMISSIONS = {
@@ -182,6 +185,23 @@ def _limit(gear: Any, gain: Any, low: Any, high: Any, force: Any, servo: Any) ->
     error = abs(gain) * (high - low)
     told = abs(gain) * np.maximum(abs(low), abs(high))
     return abs(gear) * np.where(servo, np.where(np.isfinite(force), force, error), np.minimum(told, force))
+
+
+def settle_gains(spec: mujoco.MjSpec) -> None:
+    """Work out the gains of servos that are given as damping ratios: masses that change later must not.
+
+    Raises:
+        InvalidRobotError: the spec does not compile.
+    """
+    servos = [motor for motor in spec.actuators if motor.biasprm[2] > 0]  # a gain itself is negative
+    if not servos:
+        return
+    try:
+        model = compile_spec(spec)
+    except ValueError as error:
+        raise InvalidRobotError(f"the changed MJCF does not compile: {one_line(error)}") from error
+    for motor in servos:
+        motor.biasprm = model.actuator_biasprm[motor.id]
 
 
 def transmissions(model: mujoco.MjModel) -> str:

@@ -1,6 +1,5 @@
 """Robots that differ from their model as real ones do: models drawn from a `Randomization`."""
 
-import math
 from dataclasses import replace
 
 import mujoco
@@ -10,7 +9,7 @@ from robots.description import Draw, Randomization
 from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.files.texts import parse_number
-from robots.motors import is_servo
+from robots.motors import settle_gains
 from robots.robot import Faults, Modification, Robot
 from robots.seeds import SeedFamily
 from robots.stance import turned
@@ -92,11 +91,14 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
         InvalidValueError: the draw is of a robot with other bodies, motors or joints.
         InvalidRobotError: the changed model does not compile.
     """
-    floor = robot.description.floor
+    floor, own = robot.description.floor, robot.description.terrain.own
     clear = clearance(robot.spec()) if draw.ground else 0.0
 
     def edit(spec: mujoco.MjSpec) -> None:
+        settle_gains(spec)  # those of the masses of the model
         if draw.ground:
+            if own.angle:
+                tilt(spec, -own.angle)
             lay(spec, floor, draw.ground, clear)
         for body, factor in zip(spec.bodies, draw.mass, strict=True):
             _scale_mass(body, factor)
@@ -214,10 +216,6 @@ def _scale_mass(body: mujoco.MjsBody, factor: float) -> None:
 
 def _scale_force(motor: mujoco.MjsActuator, factor: float) -> None:
     """Multiply the force that an actuator gives for any action and state, and its limits."""
-    bias = np.asarray(motor.biasprm) * factor
-    # MuJoCo takes this for a damping ratio, of a damping that grows with the root of the stiffness
-    if is_servo(motor) and bias[2] > 0 and motor.gainprm[0] == -motor.biasprm[1]:
-        bias[2] = motor.biasprm[2] * math.sqrt(factor)
     motor.gainprm = np.asarray(motor.gainprm) * factor
-    motor.biasprm = bias
+    motor.biasprm = np.asarray(motor.biasprm) * factor
     motor.forcerange = np.asarray(motor.forcerange) * factor

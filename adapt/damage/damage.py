@@ -13,11 +13,12 @@ from typing import ClassVar, Literal, TypeVar, final
 import mujoco
 
 from adapt.damage import HEALTHY
-from adapt.damage.edits import limb_geoms, mark, settle_gains
+from adapt.damage.edits import limb_geoms, mark
 from adapt.damage.parts import RobotParts, Sort, Target, sort_words
 from adapt.damage.patches import mark_limbs
 from adapt.damage.strength import Scale, format_strength
 from robots.errors import InvalidValueError
+from robots.motors import settle_gains
 from robots.plugins import registered_twice
 from robots.robot import NO_FAULTS, Edit, Faults, Modification, Patch, Robot
 

@@ -74,15 +74,6 @@ def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
         raise InvalidRobotError(f"the damaged MJCF does not compile: {one_line(error)}") from error
 
 
-def settle_gains(spec: mujoco.MjSpec) -> None:
-    """Work out the gains of servos that are given as damping ratios: masses that damage changes must not."""
-    servos = [motor for motor in spec.actuators if motor.biasprm[2] > 0]  # a gain itself is negative
-    if servos:
-        model = compiled_so_far(spec)
-        for motor in servos:
-            motor.biasprm = model.actuator_biasprm[motor.id]
-
-
 def delete_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> None:
     """Delete the actuators of joints, and the sensors that feel them."""
     for motor in find_motors(spec, joints):

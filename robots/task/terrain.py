@@ -79,8 +79,14 @@ class Terrain(Record):
         height, length, angle = (
             float(rng.uniform(*limits)) for limits in (self.height, self.length, self.angle)
         )
+        angle *= self.kind != "flat"
         seed = int(rng.integers(2**31))
         return Ground(kind=self.kind, height=height, length=length, angle=angle, size=self.size, seed=seed)
+
+    @property
+    def own(self) -> "Ground":
+        """The ground of its own seed: that of a robot which has it."""
+        return self.draw(np.random.default_rng(self.seed))
 
     @property
     def words(self) -> str:
@@ -198,7 +204,8 @@ def tilt(spec: mujoco.MjSpec, angle: float) -> None:
 def lay(spec: mujoco.MjSpec, floor: str, ground: Ground, clear: float) -> None:
     """Put a ground in the place of a robot's floor, or of the ground that was laid before.
 
-    The floor becomes a height field, which is level where the robot starts, and a plane continues it.
+    The floor becomes a height field, which is level where the robot starts, and a plane continues it; or it
+    is a plane. How gravity was tilted before adds up.
 
     Args:
         spec: of the robot; changed in place.
@@ -208,15 +215,15 @@ def lay(spec: mujoco.MjSpec, floor: str, ground: Ground, clear: float) -> None:
     """
     if ground.angle:
         tilt(spec, ground.angle)
-    if ground.kind in ("flat", "slope"):
-        return
     geom, before = spec.geom(floor), spec.hfield(_NAME)
-    level = geom.pos[2]
     if before is not None:
-        level -= min(before.userdata)
+        geom.type, geom.hfieldname, geom.size = mujoco.mjtGeom.mjGEOM_PLANE, "", [0, 0, 1]
+        geom.pos = [0, 0, geom.pos[2] - min(before.userdata)]
         spec.delete(spec.geom(BEYOND))
         spec.delete(before)
-    heights = ground.heights(clear)
+    if ground.kind in ("flat", "slope"):
+        return
+    level, heights = geom.pos[2], ground.heights(clear)
     low, high = float(heights.min()), float(heights.max())
     reach = ground.size[0] / 2, ground.size[1] / 2
     field = spec.add_hfield(name=_NAME, size=[*reach, max(high - low, 1e-6), _THICK])

@@ -10,12 +10,14 @@ import pytest
 
 import surefoot
 from robots.deployment.deployment import deploy
+from robots.description import Randomization
 from robots.errors import InvalidRobotError
 from robots.evaluations import Request
 from robots.facts import actuation_words
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.motors import Motors, torque_limit
+from robots.randomization import draw_models
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
 from robots.simulation.simulation import Simulation
 from robots.simulation.trace import TraceColumns
@@ -107,6 +109,17 @@ def test_declared_gains_are_those_of_the_model(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidRobotError, match=re.escape(words)):
             with_gains(drawn, **gains)
+
+
+def test_critically_damped_servos_are_weaker_in_every_state_whatever_the_masses(tmp_path: Path) -> None:
+    robot = drafted("mule", tmp_path)
+    light, weak = Randomization(mass=(0.5, 0.5), models=1), Randomization(strength=(0.25, 0.25), models=1)
+    whole = Motors.of(robot.physics, robot.description.joints)
+    for randomization, share in ((light, 1.0), (weak, 0.25)):
+        (changed,) = draw_models(robot, randomization)
+        motors = Motors.of(changed.physics, changed.description.joints)
+        np.testing.assert_allclose(motors.damping, share * whole.damping)
+        np.testing.assert_allclose(motors.stiffness, share * whole.stiffness)
 
 
 def test_the_greatest_torque_of_a_servo_is_its_limit_whatever_its_targets() -> None:

@@ -126,6 +126,23 @@ def test_models_have_grounds_of_their_own_always_the_same(quadruped):
     assert "rough height 0.02 to 0.05 m" in str(read_randomization("terrain=rough:0.02:0.05", quadruped))
 
 
+@pytest.mark.parametrize("own", ["slope, angle: 5", "rough, angle: 5", "flat, angle: 5"])
+def test_the_ground_of_a_model_replaces_that_of_the_robot(quadruped, own):
+    robot = on(quadruped, f"{{kind: {own}}}")
+    for terrain, slope in (("flat", 0.0), ("slope:10:10", 10.0), ("rough", 0.0)):
+        (model,) = draw_models(robot, read_randomization(f"terrain={terrain},models=1", robot))
+        (plain,) = draw_models(quadruped, read_randomization(f"terrain={terrain},models=1", quadruped))
+        x, _, z = model.physics.opt.gravity
+        assert np.degrees(np.arctan2(-x, -z)) == pytest.approx(slope, abs=1e-9)
+        floor = model.physics.geom(model.description.floor)
+        assert (model.physics.nhfield, floor.type[0], model.physics.ngeom) == (
+            plain.physics.nhfield,
+            plain.physics.geom(plain.description.floor).type[0],
+            plain.physics.ngeom,
+        )
+        assert floor.pos[2] == pytest.approx(plain.physics.geom(plain.description.floor).pos[2], abs=1e-9)
+
+
 @pytest.mark.parametrize("kind", UNEVEN)
 def test_damage_of_the_ground_is_the_same_ground(quadruped, kind):
     damaged = parse_damage(f"floor:{kind}@0.04+floor:friction@0.5", quadruped).apply(quadruped)
