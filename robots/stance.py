@@ -25,7 +25,7 @@ class Stance:
     Attributes:
         gap: of the lowest sole from the floor before the robot was put there [m], negative inside it.
         fell: whether it tipped over, sank or drifted away; never where motors cannot hold a pose.
-        height: of the torso in the end, or where it was put if it fell [m].
+        height: of the torso above the ground in the end, or where it was put if it fell [m].
         positions: of every joint then, by name.
     """
 
@@ -47,19 +47,19 @@ def try_stance(robot: Robot) -> Stance:
     data.qpos[:] = standing_on_floor(robot).qpos
     mujoco.mj_forward(model, data)
     torso, placed = data.body(name), data.qpos.copy()
-    position, axes = torso.xpos.copy(), torso.xmat.reshape(3, 3).copy()
+    position, axes, height = torso.xpos.copy(), torso.xmat.reshape(3, 3).copy(), torso_height(robot, data)
     motors = [motor_of(model, joint) for joint in robot.description.joints]
     stiffness, gain = -model.actuator_biasprm[motors, 1], model.actuator_gainprm[motors, 0]
     if stiffness.all():
         data.ctrl[motors] = stiffness * data.actuator_length[motors] / gain
         mujoco.mj_step(model, data, round(_SECONDS / model.opt.timestep))
     moved, upright = np.linalg.norm(torso.xpos - position), axes[2] @ torso.xmat.reshape(3, 3)[2]
-    fell = not (moved < _STILL * position[2] and upright > _UPRIGHT)  # so that NaN counts as a fall
+    fell = not (moved < _STILL * height and upright > _UPRIGHT)  # so that NaN counts as a fall
     if fell:
         data.qpos[:] = placed
         mujoco.mj_forward(model, data)
     positions = {model.joint(joint).name: data.joint(joint).qpos.copy() for joint in range(model.njnt)}
-    return Stance(gap, bool(fell), float(torso.xpos[2]), positions)
+    return Stance(gap, bool(fell), torso_height(robot, data), positions)
 
 
 def start_positions(robot: Robot) -> np.ndarray:
@@ -112,6 +112,14 @@ def standing_on_floor(robot: Robot) -> mujoco.MjData:
     _lower(robot, data, floor_gap(robot, data))
     mujoco.mj_forward(model, data)
     return data
+
+
+def torso_height(robot: Robot, data: mujoco.MjData) -> float:
+    """Height of the torso above the ground straight below it [m], in data of either of its models."""
+    torso, floor = data.body(robot.description.torso).xpos, data.geom(robot.description.floor)
+    if data.model.geom_type[floor.id] != int(mujoco.mjtGeom.mjGEOM_HFIELD):
+        return float(torso[2] - floor.xpos[2])
+    return float(mujoco.mj_rayHfield(data.model, data, floor.id, torso, np.array([0.0, 0, -1]), None))
 
 
 def floor_gap(robot: Robot, data: mujoco.MjData) -> float:

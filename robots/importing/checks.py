@@ -12,7 +12,8 @@ from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
-from robots.stance import first_data, floor_gap, standing_on_floor, start_positions
+from robots.stance import first_data, floor_gap, standing_on_floor, start_positions, torso_height
+from robots.task.terrain import BEYOND
 from robots.words import wrapped
 
 _EPISODES = 16  # number of episodes, each with a random controller
@@ -108,7 +109,7 @@ def _start_remarks(robot: Robot) -> list[str]:
     ]
     if outside:
         remarks.append(f"These joints start outside their ranges: {', '.join(outside)}.")
-    height, least = data.body(description.torso).xpos[2], description.alive.min_height
+    height, least = torso_height(robot, data), description.alive.min_height
     if least is not None and height <= least:
         remarks.append(
             f"Its torso starts {height:.3g} m high, but the robot is alive only above alive.min_height, "
@@ -206,4 +207,4 @@ def _obstacles(robot: Robot) -> list[str]:
     sole = model.geom(next(iter(robot.description.feet.values()))[0]).id
     still = np.flatnonzero(model.body_weldid[model.geom_bodyid] == 0)
     names = [model.geom(geom).name for geom in still if can_touch(model, int(geom), sole)]
-    return [name for name in names if name != robot.description.floor]
+    return [name for name in names if name not in (robot.description.floor, BEYOND)]

@@ -223,6 +223,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         **_weights(robot),
         **_commands(robot),
         **_ground_places(robot),
+        "floor": data.geom_xpos[model.geom(description.floor).id, 2],  # height of one that is a plane [m]
         "delay": faults.delay,
         "gravity": np.linalg.norm(model.opt.gravity),
         "accelerometer": _accelerometer(model),

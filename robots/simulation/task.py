@@ -415,7 +415,7 @@ def _ground_height(task: Task, x: float, y: float) -> float:
     """Height of the ground at a place [m], between the points of a height field as at its edge beyond it."""
     ground, constants = task.ground, task.constants[0]
     if ground.size == 0:
-        return 0.0
+        return float(constants.floor)
     rows, columns = ground.shape
     across = min(max((y - constants.ground_y) / constants.ground_dy, 0.0), rows - 1.0)
     along = min(max((x - constants.ground_x) / constants.ground_dx, 0.0), columns - 1.0)

@@ -12,9 +12,11 @@ from dogs import LEGS, dog, write_dog
 from repertoire.training.runs import start_training
 from robots.catalogue import MODELS, robot_names
 from robots.errors import InvalidRobotError, InvalidValueError
+from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.robot import load_robot, read_robot
 from robots.simulation.simulation import Simulation
+from robots.simulation.stepper import Stepper
 from robots.stance import try_stance
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
@@ -193,6 +195,25 @@ def test_what_is_left_out_and_what_is_slow_is_said(tmp_path: Path) -> None:
         "A control step takes 20 physics steps of 0.001 s, which is slow",
     ):
         assert words in remarks
+
+
+@pytest.mark.parametrize("level", [-0.4, 1.0])
+def test_heights_count_from_the_floor_wherever_it_is(tmp_path: Path, level: float) -> None:
+    text, found = (EXAMPLES / "lizard.xml").read_text(), []
+    moved = text.replace('name="floor" ', f'name="floor" pos="0 0 {level}" ')
+    moved = moved.replace('name="trunk" pos="0 0 0.3"', f'name="trunk" pos="0 0 {0.3 + level}"')
+    for name, xml in (("lizard", text), ("moved", moved)):
+        (tmp_path / f"{name}.xml").write_text(xml)
+        draft = draft_robot(tmp_path / f"{name}.xml", overwrite=True)
+        robot = read_robot(draft.path)
+        stepper = Stepper(robot)
+        stepper.reset(1)
+        stepper.step(np.zeros(robot.action_dim))
+        start = stepper.tally.initial_height, stepper.over
+        found.append((draft.remarks, robot.description.alive, check_robot(robot).remarks, start))
+    one, other = found
+    assert one[:3] == other[:3]
+    assert one[3] == (pytest.approx(other[3][0], abs=1e-6), other[3][1])
 
 
 @pytest.mark.parametrize("actuator", ['<motor joint="{}"/>', '<muscle joint="{}" ctrlrange="0 1"/>'])
