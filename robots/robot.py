@@ -123,6 +123,10 @@ class Robot:
         changes = "".join(f", {change.label}" for change in self.modifications)
         return f"<Robot {self.name}: {self.description.title}{changes}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        # MuJoCo's specs can be neither copied nor pickled, and this one is made again where it is needed
+        return {name: value for name, value in vars(self).items() if name != "_stripped"}
+
     @property
     def name(self) -> str:
         """The robot's identifier."""

@@ -8,7 +8,7 @@ from robots.stance import start_positions
 
 # of the tally
 _KEPT = (
-    "initial_height", "initial_distance", "initial_x", "initial_y", "objective", "energy", "path", "turned",
+    "initial_distance", "initial_x", "initial_y", "objective", "energy", "path", "turned",
     "ahead", "height_sum", "midway",
 )  # fmt: skip
 
@@ -19,7 +19,7 @@ def take_over(new: Stepper, old: Stepper) -> None:
     Actuators go on with what they were told, behind their filters, too.
     """
     before, after = old.robot.physics, new.robot.physics
-    new.data.qpos[:], new.data.time = start_positions(new.robot), old.data.time
+    new.data.qpos[:], new.data.qvel[:], new.data.time = start_positions(new.robot), 0, old.data.time
     for number in range(after.njnt):
         name = after.joint(number).name
         known = mujoco.mj_name2id(before, mujoco.mjtObj.mjOBJ_JOINT, name)
@@ -34,11 +34,14 @@ def take_over(new: Stepper, old: Stepper) -> None:
         place, former = after.actuator_actadr[motor], before.actuator_actadr[known]
         if ABSENT not in (place, former):
             new.data.act[place] = old.data.act[former]
-    steps = old.tally.steps
-    new.carry_on(int(old.tally.seed))
+    seed, tally = int(old.tally.seed), new.state.tally[0]
+    new.carry_on(seed)
+    tally.initial_height, tally.steps = old.tally.initial_height, old.tally.steps
+    for name in ("told", "last_action", "past"):
+        getattr(new.state, name)[:] = getattr(old.state, name)
+    new.carry_on(seed, going=True)  # periodic gaits where they were, and others see what they saw
     for name in _KEPT:
-        setattr(new.state.tally[0], name, getattr(old.tally, name))
-    new.state.tally[0].steps = steps  # periodic gaits go on where they were
+        setattr(tally, name, getattr(old.tally, name))
     new.state.contacts[:] = old.state.contacts
     if new.state.pending.shape == old.state.pending.shape:  # actions on their way to the motors
         new.state.pending[:] = old.state.pending

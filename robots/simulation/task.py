@@ -82,7 +82,7 @@ def carry_on(task: Task, episode: EpisodeState, seed: np.uint64, going: bool) ->
     if going:
         episode.tally[0].steps = steps
         episode.past[:] = past
-        observe(task, episode, _pose(task, episode.row), _position(task, episode.row))
+    observe(task, episode, _pose(task, episode.row), _position(task, episode.row))
 
 
 @compiled()

@@ -1,4 +1,7 @@
+import copy
+import pickle
 import re
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -11,7 +14,7 @@ from robots.deployment.deployment import deploy
 from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.motors import motor_of
-from robots.robot import load_robot, read_robot, robot_from_text
+from robots.robot import Modification, load_robot, read_robot, robot_from_text
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 from robots.simulation.takeover import take_over
@@ -212,6 +215,34 @@ def test_another_model_of_a_robot_goes_on_behind_the_filters_of_its_motors() -> 
         np.testing.assert_array_equal(getattr(new.data, name)[after], getattr(old.data, name)[before])
     for name in ("ahead", "height_sum", "initial_x", "midway", "path"):
         assert getattr(new.tally, name) == getattr(old.tally, name), name
+    repaired = Stepper(robot)
+    take_over(repaired, new)
+    lost = [joint for joint in robot.description.joints if joint not in left]
+    assert [repaired.data.joint(joint).qvel[0] for joint in lost] == [0.0] * 3
+
+
+def test_a_robot_that_goes_on_sees_what_it_saw() -> None:
+    robot = load_robot("quadruped").with_episode_steps(100)
+    old, new = Stepper(robot), Stepper(robot)
+    old.reset(1)
+    for _ in range(20):
+        old.step(np.full(robot.action_dim, 0.5, np.float32))
+    take_over(new, old)
+    np.testing.assert_array_equal(new.state.observation, old.state.observation)
+    ant = Stepper(load_robot("ant"))
+    ant.reset(1)
+    for _ in range(20):
+        ant.step(np.full(ant.robot.action_dim, 0.5, np.float32))
+    height = ant.state.observation[0]
+    ant.carry_on(2)
+    assert ant.state.observation[0] == height != 0
+
+
+def test_a_robot_that_was_compiled_unseen_can_be_copied() -> None:
+    robot = replace(load_robot("hexapod"))
+    robot.with_modifications(Modification("nothing", lambda spec: None), unseen=True)
+    for other in (copy.deepcopy(robot), pickle.loads(pickle.dumps(robot))):
+        assert other.modified("nothing", lambda spec: None).physics.nq == robot.physics.nq
 
 
 def test_a_torso_that_moves_in_a_plane_must_not_be_turned() -> None:

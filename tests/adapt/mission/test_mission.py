@@ -82,7 +82,7 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
 
 
 def test_a_robot_that_sees_its_goal_is_told_it_every_half_second_whole_or_damaged() -> None:
-    lines, goal = list[str](), (2.0, 30.0)
+    lines, goal = list[str](), (5.0, 30.0)
     events, mission = walk(
         small_ant(), goals=[goal], changes=["back_right:dead@5"], seconds=20.0, record=lines.append
     )
