@@ -13,6 +13,7 @@ from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque
 from robots.task.terrain import BEYOND, clearance, lay
 
 _AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around
+_QUATERNION = 4  # numbers at the end of the position of a free joint or a ball
 _PLANAR_JOINTS = 3  # of a torso that moves in the x-z plane
 # Integrators of which MuJoCo can make a step in two halves
 _HALVED = (
@@ -61,6 +62,8 @@ def compile_robot(
             "and no enabled flags"
         )
     start = keyframe_positions(model, description.keyframe) | _start(model, description, origin)
+    for name in start:
+        start[name] = _normal(start[name], f"{origin}: start.{name}")
     return model, physics, ranges, start
 
 
@@ -147,6 +150,16 @@ def _start(model: mujoco.MjModel, description: Description, origin: str) -> dict
                 f"{origin}: start.{name} must have {expected} numbers, not {len(position)}"
             )
     return start
+
+
+def _normal(position: np.ndarray, what: str) -> np.ndarray:
+    """A position whose quaternion, if it is one of a joint that turns freely, has the length 1."""
+    if len(position) < _QUATERNION:
+        return position
+    length = np.linalg.norm(position[-_QUATERNION:])
+    if not length:
+        raise InvalidRobotError(f"{what} must end in a quaternion, not in zeros")
+    return np.append(position[:-_QUATERNION], position[-_QUATERNION:] / length)
 
 
 def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
@@ -259,10 +272,12 @@ def _make_servo(motor: mujoco.MjsActuator, joint: mujoco.MjsJoint, stiffness: fl
 
 def _tell(servo: mujoco.MjsActuator, low: float, high: float) -> None:
     """Have actions from -1 to 1 command the positions from low to high."""
-    # where the servo's force is 0: gain · control + bias · gear · position = 0
-    scale = -servo.biasprm[1] * servo.gear[0] / servo.gainprm[0]
+    # where the servo's force is 0: gain · control + constant + bias · gear · position = 0
+    scale, offset = (
+        -bias / servo.gainprm[0] for bias in (servo.biasprm[1] * servo.gear[0], servo.biasprm[0])
+    )
     servo.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
-    servo.ctrlrange, servo.inheritrange = sorted((low * scale, high * scale)), 0
+    servo.ctrlrange, servo.inheritrange = sorted((low * scale + offset, high * scale + offset)), 0
 
 
 def compile_models(

@@ -22,11 +22,11 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def check_values(tree: object) -> None:
-    """Refuse texts that cannot be shown and numbers too large to compute with, however nested they are.
+    """Refuse texts that cannot be shown, numbers too large to compute with, and sets, however nested.
 
     Raises:
-        InvalidValueError: a text holds a control character or half of a surrogate pair, or a number is beyond
-            `LARGEST` without being infinite.
+        InvalidValueError: a text holds a control character or half of a surrogate pair, a number is beyond
+            `LARGEST` without being infinite, or there is a set.
     """
     waiting = [tree]
     while waiting:
@@ -35,6 +35,8 @@ def check_values(tree: object) -> None:
             raise InvalidValueError(f"the character {found[0]!r} cannot be part of a text")
         if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
             raise InvalidValueError(f"numbers can be from {-LARGEST:g} to {LARGEST:g}, not {shown(value)}")
+        if isinstance(value, set):  # YAML's; records would take it for a list in any order
+            raise InvalidValueError("a set has no order: write a list instead")
         if isinstance(value, list | tuple | dict):
             waiting += [*value, *value.values()] if isinstance(value, dict) else value
 

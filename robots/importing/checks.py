@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from robots.attitude import yaw_of
 from robots.deployment.walk import Walk
 from robots.importing.anatomy import can_touch
 from robots.motors import Motors, motor_of, transmissions
@@ -18,6 +19,7 @@ from robots.words import wrapped
 
 _EPISODES = 16  # number of episodes, each with a random controller
 _STEPS = 300  # control steps of an episode, at most
+_ASKEW = 0.1  # [rad] by which a torso may start turned
 _ABOVE = 0.05  # [m] a foot that starts higher above the ground gets a remark
 _BELOW = 0.005  # [m] a foot that starts deeper in the ground gets a remark
 _MANY = 10  # physics steps in a control step; a remark is made if there are more
@@ -109,6 +111,14 @@ def _start_remarks(robot: Robot) -> list[str]:
     ]
     if outside:
         remarks.append(f"These joints start outside their ranges: {', '.join(outside)}.")
+    root = robot.root_joint
+    if root >= 0 and robot.physics.jnt_type[root] == int(mujoco.mjtJoint.mjJNT_FREE):
+        yaw = yaw_of(start_positions(robot)[robot.physics.jnt_qposadr[root] :][3:7])
+        if abs(yaw) > _ASKEW:
+            remarks.append(
+                f"Its torso starts turned by {np.degrees(yaw):.0f}°, which counts as a wrong heading: turn "
+                "what hangs on the torso, by a frame inside it, not the torso."
+            )
     height, least = torso_height(robot, data), description.alive.min_height
     if least is not None and height <= least:
         remarks.append(

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from robots.errors import InvalidValueError, shown
 from robots.files.records import Finite, Record
+from robots.files.texts import LARGEST
 from robots.link.interface import Interface
 
 PROTOCOL = 1
@@ -19,7 +20,7 @@ MOST_BYTES = 65_536  # of a message
 Mode = Literal["ready", "driven", "damping"]
 _Three = tuple[Finite, Finite, Finite]
 _Number = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
-_Gain = Annotated[float, Field(ge=0, le=1e5, strict=True)]
+_Gain = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
 _MostMotors = Field(max_length=1000)
 
 

@@ -111,6 +111,18 @@ def test_declared_gains_are_those_of_the_model(tmp_path: Path) -> None:
             with_gains(drawn, **gains)
 
 
+def test_actions_command_the_range_that_is_declared(tmp_path: Path) -> None:
+    servo = '<general joint="left_yaw" biastype="affine" gainprm="15" biasprm="3 -15 -0.4" ctrlrange="-1 1"/>'
+    text = (EXAMPLES / "robots" / "lizard.xml").read_text().replace('<position joint="left_yaw"/>', servo)
+    assert servo in text
+    (tmp_path / "lizard.xml").write_text(text)
+    robot = read_robot(draft_robot(tmp_path / "lizard.xml").path)
+    motors = Motors.of(robot.physics, robot.description.joints)
+    for action, column in ((-1.0, 0), (1.0, 1)):
+        declared = [robot.description.servos[name].range[column] for name in robot.description.joints]
+        np.testing.assert_allclose(motors.targets(action), declared, atol=1e-9)
+
+
 def test_critically_damped_servos_are_weaker_in_every_state_whatever_the_masses(tmp_path: Path) -> None:
     robot = drafted("mule", tmp_path)
     light, weak = Randomization(mass=(0.5, 0.5), models=1), Randomization(strength=(0.25, 0.25), models=1)

@@ -13,6 +13,7 @@ from robots.catalogue import MODELS, robot_names
 from robots.deployment.deployment import deploy
 from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
+from robots.importing.checks import check_robot
 from robots.motors import motor_of
 from robots.robot import Modification, load_robot, read_robot, robot_from_text
 from robots.simulation.simulation import Simulation
@@ -219,6 +220,16 @@ def test_another_model_of_a_robot_goes_on_behind_the_filters_of_its_motors() -> 
     take_over(repaired, new)
     lost = [joint for joint in robot.description.joints if joint not in left]
     assert [repaired.data.joint(joint).qvel[0] for joint in lost] == [0.0] * 3
+
+
+def test_a_quaternion_of_the_start_has_the_length_of_1() -> None:
+    robot = robot_from_text(XML, _described(start={"root": [0.0, 0, 0.75, 1.0, 0, 0, 1.0]}), origin="it")
+    stepper = Stepper(robot)
+    stepper.reset(1)
+    assert stepper.tally.yaw == pytest.approx(np.pi / 2)
+    assert any("starts turned by 90°" in remark for remark in check_robot(robot).remarks)
+    with pytest.raises(InvalidRobotError, match=r"start\.root must end in a quaternion, not in zeros"):
+        robot_from_text(XML, _described(start={"root": [0.0] * 7}), origin="it")
 
 
 def test_a_robot_that_goes_on_sees_what_it_saw() -> None:

@@ -76,6 +76,8 @@ def test_texts_of_several_lines_and_infinities_are_left_to_whoever_reads_them() 
     check_values(["a\tb\r\nc", "é😀", 1e30, -(10**29), float("inf"), float("nan"), None, True, (1, {"a": 2})])
     with pytest.raises(InvalidValueError, match="cannot be part"):
         check_values({"\x7f": 1})
+    with pytest.raises(InvalidValueError, match="a set has no order: write a list"):
+        parse_yaml("joints: !!set {hip, knee}")
 
 
 def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path, monkeypatch) -> None:
