@@ -293,7 +293,7 @@ class Robot:
                 `mlp-28-128-128-8`.
 
         Raises:
-            InvalidValueError: the robot cannot have controllers of this shape.
+            InvalidValueError: the robot cannot have controllers of this shape, or lacks a part that it names.
         """
         if isinstance(controller, str):
             if controller == self.controller.shape:
@@ -307,6 +307,10 @@ class Robot:
                     f"{self.controller.shape!r}"
                 )
             controller = found
+        try:
+            controller.check_parts(self.description.joints, self.description.leg_joints)
+        except ValueError as error:
+            raise InvalidValueError(str(error)) from error
         return replace(self, description=self.description.model_copy(update={"controller": controller}))
 
     @cached_property

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 import yaml
 
@@ -198,11 +199,13 @@ def _metadata(robot: Robot, gait: str, samples: int) -> dict[str, str]:
 def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
     """Units, frames, rates, order and normalisation."""
     robot, limits = face.robot, [None if np.isinf(limit) else limit for limit in face.limit.tolist()]
+    joints = [robot.physics.joint(name).type[0] for name in robot.description.joints]
+    slides = np.array(joints) == int(mujoco.mjtJoint.mjJNT_SLIDE)
     columns = {
         "joint": robot.description.joints,
         "motor": face.motors.tolist(),
         "kind": ["position" if servo else "torque" for servo in face.servos],
-        "unit": ["rad" if servo else "N m" for servo in face.servos],
+        "unit": np.where(face.servos, np.where(slides, "m", "rad"), np.where(slides, "N", "N m")).tolist(),
         "offset": np.where(face.servos, face.offset, face.torque_offset).tolist(),
         "scale": face.action_scale.tolist(),
         "kp": face.kp.tolist(),

@@ -72,6 +72,8 @@ def test_a_robot_takes_the_controllers_of_a_name_that_fits(ant: Robot) -> None:
     for name in ("mlp-28-8", "mlp-27-16-8", "periodic-36", "mlp-28-0-8", "mlp", ""):
         with pytest.raises(InvalidValueError, match="'mlp-28-128-128-8'"):
             ant.with_controller(name)
+    with pytest.raises(InvalidValueError, match="names the joint 'tail', which is not among its joints"):
+        ant.with_controller(PeriodicDescription(period=1.0, mirrored=("tail",)))
 
 
 def _reacting(hexapod: Robot, *offsets: str) -> Robot:
