@@ -171,7 +171,7 @@ def _refuse_with_resume(ctx: click.Context) -> None:
     ignored = [
         parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
         for parameter in ctx.command.params
-        if parameter.name not in ("resume", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
+        if parameter.name not in ("resume", "plugin", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
         and ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
     ]
     if ignored:

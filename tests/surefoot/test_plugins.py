@@ -98,3 +98,10 @@ def test_a_plugin_may_stand_after_the_command_and_legs_have_both_orders(run, plu
     code, out, err = run(*command)
     assert (code, err) == (0, "")
     assert out.startswith("front_left:halved")
+
+
+def test_a_run_is_resumed_with_its_plugin(run, plugin: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert run("train", "sphere-2", "--plugin", plugin, "--evaluations", "50", "--out", folder)[0] == 0
+    code, _, err = run("train", "--resume", folder, "--plugin", plugin)
+    assert (code, err) == (0, "")
