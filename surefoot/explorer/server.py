@@ -6,7 +6,6 @@ import json
 import secrets
 import socket
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from robots.errors import InvalidValueError, SurefootError
 from surefoot.explorer.answers import Message
@@ -125,9 +124,8 @@ class Server:
 
     async def _talk(self, visitor: WebSocket) -> None:
         """Serve a visitor; only the page itself is let in."""
-        origin = urlsplit(visitor.headers.get("origin", ""))
-        own = origin.scheme == "http" and origin.netloc == visitor.headers.get("host")
-        if not own or not self._knows(visitor.query_params.get("token")):
+        own = f"http://{visitor.headers.get('host')}"
+        if visitor.headers.get("origin") != own or not self._knows(visitor.query_params.get("token")):
             await visitor.close(code=4403, reason="token or origin refused")
             return
         await visitor.accept()

@@ -104,9 +104,10 @@ def test_a_server_at_an_address_of_ipv6() -> None:
 
 
 def test_the_socket_is_for_the_page_alone(server: Server) -> None:
-    for wrong in ({"token": "guess"}, {"origin": "http://evil.example"}):
-        with pytest.raises(InvalidStatus), visit(server, **wrong):
+    for wrong in ({"token": "guess"}, {"origin": "http://evil.example"}, {"origin": "http://[x"}):
+        with pytest.raises(InvalidStatus) as refused, visit(server, **wrong):
             pass
+        assert refused.value.response.status_code == 403
     with visit(server) as visitor:
         assert until(visitor, "hello")["walks"]
 
