@@ -165,10 +165,15 @@ class MissionLog:
         about = self._about
         numbers = ("seconds", "within", "think_episodes", "refine", "cores", "seed")
         given = [
-            *(("goal", f"{x:g},{y:g}") for x, y in about["goals"]),
+            *(("goal", f"{_option(x)},{_option(y)}") for x, y in about["goals"]),
             *(("break", change) for change in about["changes"]),
-            *((name.replace("_", "-"), f"{about[name]:g}") for name in numbers),
+            *((name.replace("_", "-"), _option(about[name])) for name in numbers),
             *([("selector", about["selector"])] if about["selector"] else []),
         ]
         options = (f"--{name} {quote(text)}" for name, text in given)
         return " ".join([f"surefoot mission {quote(self._source)}", *options])
+
+
+def _option(number: float) -> str:
+    """A number as an option takes it, in all its digits."""
+    return str(number if isinstance(number, int) else float(number)).removesuffix(".0")
