@@ -1,5 +1,6 @@
 """`MissionLog`: what the page is told of a mission that was walked: its events, its path, and every pose."""
 
+import math
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
@@ -65,10 +66,13 @@ class MissionLog:
         counts = [robot.model.nbody for robot in self._robots.values()]
         *firsts, self._torso = accumulate(counts, initial=0)
         self._firsts = dict(zip(self._robots, firsts, strict=True))
-        times = np.concatenate([poses.times for poses in self._poses]).astype(float)
-        every = -(-len(times) // _MOST_ROWS)
-        self._spacing = every * float(np.median(np.diff(times))) if len(times) > 1 else 1.0
-        self._moments = [(poses, row) for poses in self._poses for row in range(len(poses.times))][::every]
+        known = np.concatenate([poses.times for poses in self._poses]).astype(float)
+        self._spacing = _spacing(known)
+        # a robot behind a link tells no poses while it thinks: then it stands as it stood before
+        self._times = self._spacing * np.arange(1, max(1, round(known[-1] / self._spacing)) + 1)
+        rows = np.searchsorted(known, self._times + self._spacing / 2, side="right") - 1
+        every = [(poses, row) for poses in self._poses for row in range(len(poses.times))]
+        self._moments = [every[row] for row in np.maximum(rows, 0)]
 
     def about(self) -> Message:
         """What the page needs first: what happened when, a picture of the path, and the command."""
@@ -144,8 +148,8 @@ class MissionLog:
     def _distances(self, places: np.ndarray) -> np.ndarray:
         """How far each place, (t, 2), is from the goal that was next then, or from the start (t,) [m]."""
         goals = np.array(self._about["goals"], float).reshape(-1, 2)
-        times = self._spacing * np.arange(len(places))
-        reached = np.searchsorted([event.time for event in self._events if event.kind == "goal"], times)
+        arrivals = [event.time for event in self._events if event.kind == "goal"]
+        reached = np.searchsorted(arrivals, self._times)
         nextgoal = goals[np.minimum(reached, len(goals) - 1)] if len(goals) else np.zeros(2)
         return np.linalg.norm(places - nextgoal, axis=1)
 
@@ -172,6 +176,14 @@ class MissionLog:
         ]
         options = (f"--{name} {quote(text)}" for name, text in given)
         return " ".join([f"surefoot mission {quote(self._source)}", *options])
+
+
+def _spacing(times: np.ndarray) -> float:
+    """Time between two poses that are shown, of a log with poses at times (t,) [s]."""
+    if len(times) < 2:
+        return 1.0
+    usual = float(np.median(np.diff(times)))
+    return usual * max(1, math.ceil(times[-1] / usual / _MOST_ROWS))
 
 
 def _option(number: float) -> str:

@@ -1,5 +1,6 @@
 """A mission's log is played back: what the page shows is where the robot was."""
 
+import base64
 import json
 import shlex
 import threading
@@ -60,6 +61,13 @@ def played(explorer: Explorer) -> list[dict]:
     return messages
 
 
+def shown_poses(played: list[dict]) -> np.ndarray:
+    """Poses of all bodies from moment to moment, (t, bodies, 7)."""
+    scene, _, *parts, _ = played
+    poses = np.concatenate([numbers(part["poses"]) for part in parts])
+    return poses.reshape(-1, scene["bodies"], 7)
+
+
 def test_the_page_shows_where_all_bodies_were(file: Path, played: list[dict]) -> None:
     seen: list[tuple[str, np.ndarray, np.ndarray]] = []
 
@@ -75,8 +83,7 @@ def test_the_page_shows_where_all_bodies_were(file: Path, played: list[dict]) ->
         pass
     scene, walk, *parts, end = played
     assert (scene["type"], scene["damage"], end["type"]) == ("scene", SCENE, "walked")
-    rows = sum(part["rows"] for part in parts)
-    poses = np.concatenate([numbers(part["poses"]) for part in parts]).reshape(rows, scene["bodies"], 7)
+    poses, rows = shown_poses(played), sum(part["rows"] for part in parts)
     touching = np.concatenate([numbers(part["touching"], "u1") for part in parts]).reshape(rows, -1)
     assert walk["duration"] == pytest.approx(rows * walk["seconds"])
     assert len(seen) == rows > 50
@@ -89,6 +96,28 @@ def test_the_page_shows_where_all_bodies_were(file: Path, played: list[dict]) ->
         others = np.delete(poses[row], np.r_[here, scene["torso"]], axis=0)
         changes = row + 1 < rows and seen[row + 1][0] != damage  # then the next robot is there already
         assert (others[:, 2] == -1e4).all() != changes
+
+
+def test_where_a_log_has_no_poses_for_a_while_the_robot_stands(
+    file: Path, played: list[dict], tmp_path: Path
+) -> None:
+    def later(line: str) -> str:
+        record = json.loads(line)
+        if record.get("kind") != "poses":
+            return line
+        times = numbers(record["times"])
+        times = times + np.where(times > 3.02, np.float32(5), np.float32(0))
+        return json.dumps({**record, "times": base64.b64encode(times.tobytes()).decode()})
+
+    again: list[dict] = []
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(map(later, file.with_name("log.jsonl").read_text().splitlines())))
+    explorer = Explorer(StartingChoice(file, str(file), mission=log))
+    Answers(explorer, again.append).mission({"pictures": False}, threading.Event())
+    poses, stood = shown_poses(played), round(5 / played[1]["seconds"])
+    expected = [poses[:75], np.repeat(poses[74:75], stood, axis=0), poses[75:]]
+    np.testing.assert_array_equal(shown_poses(again), np.concatenate(expected))
+    assert again[1]["duration"] == pytest.approx(played[1]["duration"] + 5)
 
 
 def test_all_robots_of_a_mission_are_one_scene(explorer: Explorer, played: list[dict]) -> None:
