@@ -71,9 +71,14 @@ def best_known(file: Path, repertoire: "Repertoire") -> "tuple[Repertoire, str]"
     path = result_files(file).corrected
     if repertoire.caution and path.exists():
         corrected = read_repertoire(path)
-        of_now, of_then = (
-            (one.settings, one.evaluations, one.problem.texts) for one in (repertoire, corrected)
-        )
-        if of_now == of_then and len(corrected):
+        if len(corrected) and _was_corrected(repertoire, corrected):
             return corrected, f"note: the best gait is chosen by the corrected objectives of {path}"
     return repertoire, caution(file, repertoire)
+
+
+def _was_corrected(repertoire: "Repertoire", corrected: "Repertoire") -> bool:
+    """Whether it is this repertoire that was corrected, not one that was in its file before."""
+    of_now, of_then = ((one.settings, one.evaluations, one.problem.texts) for one in (repertoire, corrected))
+    # two merges of as many runs have all of these in common, but not their gaits
+    known = {solution.tobytes() for solution in repertoire.elites.solutions}
+    return of_now == of_then and all(one.tobytes() in known for one in corrected.elites.solutions)
