@@ -9,7 +9,7 @@ import pandas as pd
 
 from robots.errors import InvalidValueError
 from suites.recovery.metrics import EARLY, measured, trials_of
-from suites.recovery.results import BINDING, OracleResult, RecoveryResult, TrialRecord
+from suites.recovery.results import OracleResult, RecoveryResult, TrialRecord
 from suites.recovery.tracks import Track
 from suites.recovery.trial import RecoveryTrial
 from suites.suite import Key
@@ -23,8 +23,9 @@ class Results:
 
     Attributes:
         faults: a row for each fault and world of tracks: `world`, `damage`, `oracle`, the score of the best
-            gait found, `rr_0`, the incumbent's share of it, and `headroom`, that score as a share of the
-            incumbent's on the whole robot. Faults that were not looked at yet are missing.
+            gait found, `rr_0`, the incumbent's share of it, `headroom`, that score as a share of the
+            incumbent's on the whole robot, and `binding`: whether selectors recover, which the best gait
+            that was found by trying all decides. Faults that were not looked at yet are missing.
         recoveries: a row for each recovery from a binding fault, sorted by track, selector, damage and seed.
             `track` are the names of the tracks that share it, with spaces between. `stop` is the number of
             trials after which the selector would have stopped, `falls_10` how many of the first ten ended in
@@ -66,8 +67,9 @@ def tabulate(
     """Put the results of planned trials into tables.
 
     The oracle of a fault is what has the highest mean in the episodes by which it is chosen, of the best gait
-    that was found by trying all and of the gaits of the repertoire that selectors ended with. Ratios are
-    shares of its score, which comes from other episodes: what a selector recommends may exceed it.
+    that was found by trying all and of the gaits of the repertoire that selectors ended with and that score
+    above 0. Ratios are shares of its score, which comes from other episodes: what a selector recommends may
+    exceed it.
 
     Raises:
         InvalidValueError: there are no results of the plan.
@@ -80,8 +82,8 @@ def tabulate(
     planned = [(trial, one) for trial, one in planned if _fault(trial) in oracles]
     best: dict[Key, TrialRecord] = dict(oracles)
     for trial, one in planned:
-        if isinstance(one, RecoveryResult) and one.refined:
-            continue  # it is no gait of the repertoire
+        if isinstance(one, RecoveryResult) and (one.refined or one.score <= 0):
+            continue  # it is no gait of the repertoire, or ratios cannot be shares of its score
         best[_fault(trial)] = max(best[_fault(trial)], one, key=lambda result: result.final)
     faults = [
         {
@@ -90,6 +92,7 @@ def tabulate(
             "oracle": best[key].score,
             "rr_0": one.incumbent / best[key].score if best[key].score > 0 else np.nan,
             "headroom": best[key].score / one.whole if one.whole > 0 else np.nan,
+            "binding": one.binding,
         }
         for key, one in oracles.items()
         for world, *_ in [key]
@@ -102,8 +105,7 @@ def tabulate(
         if isinstance(one, RecoveryResult) and one.scores
     ]
     runs.sort(key=lambda row: order[row["track"].split()[0]])
-    table = pd.DataFrame(faults)
-    return Results(robot, tracks, table.assign(binding=table["rr_0"] < BINDING), pd.DataFrame(runs))
+    return Results(robot, tracks, pd.DataFrame(faults), pd.DataFrame(runs))
 
 
 def _fault(trial: RecoveryTrial) -> Key:

@@ -58,6 +58,15 @@ def test_what_a_selector_ended_with_is_the_oracle_if_it_wins_by_the_oracles_own_
     assert results.faults["oracle"].tolist() == [2.5]
 
 
+@pytest.mark.parametrize(("score", "oracle", "rr_0"), [(0.42, 0.42, 0.4 / 0.42), (0.0, 2.0, 0.2)])
+def test_a_fault_from_which_selectors_recovered_stays_binding(score: float, oracle: float, rr_0: float):
+    trial = make_trial(TRACKS, "listed", 0, "random")
+    worse = make_recovery(trial, np.array([0.5, score / 2]), final=2.1)
+    results = make_results([make_oracle(0), (trial, worse)])
+    assert results.faults[["oracle", "rr_0", "binding"]].to_numpy().tolist() == [[oracle, rr_0, True]]
+    assert len(results.recoveries) == 1
+
+
 def test_faults_under_which_nothing_scores_are_told_apart():
     results = make_results([make_oracle(0), make_oracle(1, score=-0.1, incumbent=-0.3)])
     assert np.isnan(results.faults["rr_0"][1])
