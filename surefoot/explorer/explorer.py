@@ -103,6 +103,7 @@ class Explorer:
             "file": choice.source,
             "archive": self.archive,
             "walks": self.walks,
+            "gaits": len(self.repertoire),
             "notes": notes,
         }
         if not self.walks:

@@ -112,7 +112,7 @@ def _read(text: str) -> Message:
         raise InvalidValueError(f"a message must be a JSON object with do: {', '.join(_REQUESTS)}")
     expected: dict[str, tuple[type, Any]] = {"damage": (str, ""), "pictures": (bool, False)}
     if found["do"] in ("walk", "video"):
-        expected |= {"row": (int, 0), "view": (int, 0)}
+        expected |= {"row": (int, None), "view": (int, 0)}  # a gait is never guessed
     if found["do"] == "recover":
         expected |= {"selector": (str, "")}
     read: Message = {"do": found["do"]}

@@ -126,6 +126,30 @@ def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
     ]
     assert page.locator("#trials tr").count() == len(shown)
     assert page.locator("figure").count() == 2  # the second one is what was imagined
+    imagined = page.evaluate("surefoot.recovery.record.trials.at(-1).imagined.row")
+    page.click("figure:nth-child(2) figcaption")
+    page.click("#repair")
+    until(page, f"surefoot.views[1].recording.row === {imagined}")
+    assert page.evaluate("surefoot.views[1].recording.damage") == ""
+
+
+def test_of_a_gait_that_is_not_in_the_repertoire_its_last_trial_is_shown(page: Page) -> None:
+    page.fill("#text", DAMAGE)
+    page.click("button[type=submit]")
+    page.click("#recover")
+    page.click("#skip")
+    until(page, "surefoot.recovery.record.result && surefoot.views[0].recording.reward")
+    page.evaluate("""() => {
+        const { record, onEnd } = surefoot.recovery;
+        record.trials[1].row = 5000;
+        onEnd({ row: 5000, refined: true });
+    }""")
+    assert page.inner_text("figcaption b >> nth=0") == "Trial 2"
+    assert page.inner_text("#trials .now").startswith("2")
+    assert page.locator(".film >> nth=0").is_disabled()
+    page.click("figure >> nth=0")
+    page.click("#repair")
+    assert "not in the repertoire" in page.inner_text("#notes")
 
 
 def test_a_click_on_a_leg_removes_it(page: Page) -> None:

@@ -29,7 +29,7 @@ function receive(message) {
     error: () => { note(message.text, true); if (message.do === "recover") endRecovery(message.text); },
   }[message.type];
   act?.();
-  if ("video" === (message.do ?? message.type)) views.forEach((view) => { view.film.disabled = false; });
+  if ("video" === (message.do ?? message.type)) views.forEach(allowFilm);
 }
 
 function note(text, bad = false) {
@@ -58,7 +58,7 @@ function greet(message) {
   archive.mark(hello.start ?? hello.archive.best);
   if (!hello.walks) return note("There is no robot to show: this is the archive alone.");
   addView();
-  recovery = new Recovery({ archive, views, scenes, onImagined: imagine, onEnd: finish });
+  recovery = new Recovery({ archive, views, onShow: play, onEnd: finish });
   if (!views[0].stage) note("This browser has no WebGL: the server draws the pictures instead, 12 a second.");
   fillForm();
   if (hello.mission) {
@@ -89,7 +89,7 @@ function addView(copy = false) {
   views.push(view);
   find("#views").append(view.element);
   activate(copy || !active ? view : active); // what is imagined is not what is broken next
-  if (copy) show(views[0].row, view);
+  if (copy) show(views[0].row < hello.gaits ? views[0].row : archive.row, view);
   return view;
 }
 
@@ -115,6 +115,7 @@ function free(view) {
 
 function show(row, view = active, broken = view.damage) {
   if (!free(view)) return;
+  if (row >= hello.gaits) return note("The recovery refined this gait, which is not in the repertoire: choose another one on the map first.", true);
   view.row = row;
   view.damage = broken;
   activate(view);
@@ -123,11 +124,17 @@ function show(row, view = active, broken = view.damage) {
 
 function walk(message) {
   const view = views[message.view], scene = scenes.get(message.damage);
-  if (!message.lane) return view?.load(scene, message);
-  view.damage = "";
+  if (!view) return;
+  view.load(scene, message.lane ? { ...message, onTime: (...now) => mission.show(...now) } : message);
+  allowFilm(view);
+  if (!message.lane) return;
+  [view.damage, view.time] = ["", mission.from];
   activate(view);
-  view.load(scene, { ...message, onTime: (...now) => mission.show(...now) });
-  view.time = mission.from;
+}
+
+// A film is of a gait of the repertoire, which neither a mission nor a gait refined in a recovery is.
+function allowFilm(view) {
+  view.film.disabled = Boolean(view.recording?.lane) || view.row >= hello.gaits;
 }
 
 // Go to a moment of the mission, which is shown anew if something else is.
@@ -155,9 +162,12 @@ function recover() {
   ask({ do: "recover", damage: active.damage, selector: find("#selector").value, pictures: !views[0].stage });
 }
 
+// The gait that was found walks on; one that is not in the repertoire in the last trial of it.
 function finish({ row, refined }) {
   setRecovering(false);
-  if (!refined) show(row, views[0], recovery.record.damage);
+  if (!refined) return show(row, views[0], recovery.record.damage);
+  const trial = recovery.record.trials.findLast((one) => one.row === row);
+  if (trial) recovery.repeat(trial);
 }
 
 function setRecovering(on) {
@@ -166,10 +176,13 @@ function setRecovering(on) {
   activate(active);
 }
 
-function imagine(scene, recording) {
-  const view = views[1] ?? addView();
-  view.damage = recording.damage;
-  view.load(scene, recording);
+// Show what comes with a recovery; what is asked for next in that view is about the same gait and damage.
+function play(index, { row, damage, ...recording }) {
+  const view = views[index] ?? addView();
+  Object.assign(view, { row, damage });
+  view.load(scenes.get(damage), recording);
+  allowFilm(view);
+  activate(active);
 }
 
 function frame(now, before) {

@@ -5,8 +5,8 @@ import { format } from "archive";
 const find = (text) => document.querySelector(text);
 
 export class Recovery {
-  constructor({ archive, views, scenes, onImagined, onEnd }) {
-    Object.assign(this, { archive, views, scenes, onImagined, onEnd });
+  constructor({ archive, views, onShow, onEnd }) {
+    Object.assign(this, { archive, views, onShow, onEnd });
     this.record = { trials: [] };
     find("#skip").onclick = () => this.skip();
   }
@@ -55,11 +55,15 @@ export class Recovery {
     else this.watch(trial, () => this.next());
   }
 
-  watch({ walk, imagined }, onEnd) {
-    const [view] = this.views;
-    view.load(this.scenes.get(walk.damage), { ...walk, onEnd });
-    if (onEnd) view.speed.value = "2";
-    if (imagined) this.onImagined(this.scenes.get(imagined.damage), imagined);
+  watch({ row, walk, imagined }, onEnd) {
+    this.onShow(0, { ...walk, row, onEnd });
+    if (onEnd) this.views[0].speed.value = "2";
+    if (imagined) this.onShow(1, imagined);
+  }
+
+  repeat(trial) {
+    this.mark(find("#trials").children[this.record.trials.indexOf(trial)]);
+    this.watch(trial, null);
   }
 
   list(trial) {
@@ -67,7 +71,7 @@ export class Recovery {
     const outcome = trial.fell ? "fell" : trial.confirms ? "confirmation" : "walked";
     const cells = [again, trial.gait, format(trial.predicted), format(trial.measured), outcome];
     const line = make("tr", {}, ...cells.map((content) => make("td", {}, content)));
-    again.onclick = () => { this.mark(line); this.watch(trial, null); };
+    again.onclick = () => this.repeat(trial);
     if (trial.fell) line.lastChild.className = "bad";
     find("#trials").append(line);
     this.mark(line);

@@ -33,7 +33,7 @@ export class View {
     this.recording = { scene, rows: 0, poses: new Float32Array(), touching: [], rewards: [], pictures: new Map(), duration: 0, curve: "reward so far", ...more };
     this.output.title = `Time, and ${this.recording.curve}`;
     [title, subtitle, facts, command].forEach((text, i) => { this.texts[i].textContent = text; });
-    [this.time, this.onEnd, this.film.disabled] = [0, onEnd, Boolean(more.lane)];
+    [this.time, this.onEnd] = [0, onEnd];
     this.stage?.setRobot(scene);
     parts.forEach((part) => this.add(part));
     this.setPlaying(true);
