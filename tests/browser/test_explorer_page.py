@@ -112,6 +112,8 @@ def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
     page.click("button[type=submit]")
     until(page, f"surefoot.views[0].recording.scene.damage === '{DAMAGE}'")
     page.click("#recover")
+    page.click("#best")
+    assert "answers once the recovery is computed" in page.inner_text("#notes")
     until(page, "surefoot.recovery.record.trials.length")
     page.click("#skip")
     until(page, "surefoot.recovery.record.result")

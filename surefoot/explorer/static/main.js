@@ -109,7 +109,7 @@ function activate(view) {
 
 function free(view) {
   const taken = recovering && view === views[0];
-  if (taken) note("A recovery is under way: stop it first, or compare in the second view.", true);
+  if (taken) note("A recovery is under way: stop it first. The second view answers once the recovery is computed.", true);
   return !taken;
 }
 
