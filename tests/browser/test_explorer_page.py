@@ -268,6 +268,20 @@ def large(repertoire: Repertoire) -> Repertoire:
     )
 
 
+def test_an_empty_archive_tells_of_no_cell(browser: Browser) -> None:
+    explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod"))
+    whole = explorer.repertoire
+    explorer.repertoire = replace(whole, elites=whole.elites.take([]), specialists=None, spread=None)
+    explorer.archive = describe_archive(explorer.repertoire)
+    with Running(explorer=explorer) as running:
+        page = browser.new_page()
+        page.goto(running.server.address)
+        until(page, "surefoot.archive")
+        page.hover("#map canvas")
+        assert page.inner_text("#cell") == ""
+        page.close()
+
+
 def test_it_is_fast_enough_and_takes_little_memory(page: Page) -> None:
     time.sleep(2)  # until fewer pixels are drawn, if that is needed
     before = page.evaluate("surefoot.views[0].frames")

@@ -39,7 +39,7 @@ export class Archive {
   }
 
   describe(row) {
-    if (row < 0) return this.choosable.length ? "Choose a cell: click on it, or use the arrow keys." : "";
+    if (!(row >= 0)) return this.choosable.length ? "Choose a cell: click on it, or use the arrow keys." : "";
     const count = this.about.names.length;
     const words = (value) => (this.about.shares ? `${Math.round(100 * value)}%` : format(value));
     const parts = this.about.names.map((name, i) => `${name.replaceAll("_", " ")} ${words(this.measures[row * count + i])}`);
