@@ -36,15 +36,18 @@ class Scale:
             if self.default is None and self.rest is None:
                 raise InvalidValueError(f"{kind} needs a strength: {self.meaning}, {self._range()}")
             return self.default
-        low = -math.inf if self.low is None else self.low
-        high = math.inf if self.high is None else self.high
         refused = not math.isfinite(value) or (self.whole and value != round(value))
-        if refused or not low <= value <= high:
+        if refused or self.nearest(value) != value:
             number = "a whole number, " if self.whole else ""
             raise InvalidValueError(
                 f"{kind} takes {number}{self.meaning}, {self._range()}, not {format_strength(value)}"
             )
         return float(value)
+
+    def nearest(self, value: float) -> float:
+        """The value, or the end of the range that it is beyond; every value where the part has the range."""
+        low = value if self.low is None else max(value, self.low)
+        return low if self.high is None else min(low, self.high)
 
     def words(self) -> str:
         """What it means, its range and its default, in a line."""

@@ -2,7 +2,10 @@
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
 
 from adapt.damage.damage import Combination, Damage, Defect, check_compatible
 from adapt.damage.kinds import damage_kinds
@@ -12,6 +15,8 @@ from robots.robot import Robot
 
 MOST_FAULTS = 4  # at the same time
 _MORE = (0.2, 0.8)  # places of further strengths where there are few faults
+_SHIFT = 0.1  # share of the model's extent by which the torso's mass may have moved; twice that at most
+_MOST_SHIFT = 0.15  # the same of the robot's own size: the extent of a model may be that of its floor
 
 
 @dataclass(frozen=True)
@@ -184,13 +189,30 @@ class Registry:
     def _of_body(self) -> Iterator[Fault]:
         """Faults of the whole robot and of the floor."""
         model = self.parts.robot.physics
-        mass, reach = float(model.body_mass.sum()), 0.1 * float(model.stat.extent)
+        mass = float(model.body_mass.sum())
+        reach = min(_SHIFT * float(model.stat.extent), _MOST_SHIFT * _size(model))
         yield Fault("all", "weak", (0.6,), 0.1, 0.99)
         yield Fault("all", "stiff", (0.5,), 0.1, 5.0, logarithmic=True)
-        yield Fault("torso", "payload", (0.2 * mass,), 0.02 * mass, 0.8 * mass, logarithmic=True)
-        yield Fault("torso", "mass-ahead", (-reach, reach), -2 * reach, 2 * reach)
-        if self.parts.moves_freely:
-            yield Fault("torso", "mass-left", (-reach, reach), -2 * reach, 2 * reach)
+        yield _possible(Fault("torso", "payload", (0.2 * mass,), 0.02 * mass, 0.8 * mass, logarithmic=True))
+        for kind in ("mass-ahead", "mass-left") if self.parts.moves_freely else ("mass-ahead",):
+            yield _possible(Fault("torso", kind, (-reach, reach), -2 * reach, 2 * reach))
         yield Fault("floor", "friction", (0.3, 0.6, 1.5), 0.1, 2.0, logarithmic=True)
         yield Fault("floor", "slope", (-8.0, 8.0), -20.0, 20.0)
         yield Fault("all", "delay", (2.0, 4.0), 1.0, 8.0)
+
+
+def _size(model: mujoco.MjModel) -> float:
+    """Length, width or height of what moves, the largest of them [m]."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    moving = model.body_weldid[model.geom_bodyid] != 0
+    places, radii = data.geom_xpos[moving], model.geom_rbound[moving, None]
+    return float(np.max((places + radii).max(axis=0) - (places - radii).min(axis=0)))
+
+
+def _possible(fault: Fault) -> Fault:
+    """A fault with strengths that its kind can have, however large or heavy the robot is."""
+    scale = damage_kinds()[fault.kind].scale
+    assert scale is not None
+    grid = tuple(scale.nearest(strength) for strength in fault.grid if strength is not None)
+    return replace(fault, grid=grid, low=scale.nearest(fault.low), high=scale.nearest(fault.high))

@@ -1,5 +1,7 @@
 """The registry: what can be wrong with any robot, and which of it at once."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from adapt.self_model.registry import MOST_FAULTS, Registry
 from adapt.self_model.twin import Thinking, Twin
 from robots.catalogue import robot_names
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.robot import load_robot
+from robots.robot import load_robot, robot_from_text
 from tests.adapt.rehearsal.small import small_repertoire
 
 
@@ -100,3 +102,21 @@ def test_the_ends_of_a_range_are_damages_of_the_robot(name: str) -> None:
     for fault in Registry(robot).faults.values():
         for place in (0.0, 1.0) if fault.high > fault.low else ():
             parse_damage(str(fault.at(place)), robot)
+
+
+BEAM = '<body><geom type="box" size="20 1 1" mass="3000" contype="0" conaffinity="0"/></body>'
+
+
+@pytest.mark.parametrize(("part", "shift", "load"), [("", 0.578, 146), (BEAM, 1, 1000)])
+def test_strengths_follow_from_the_robot_not_from_its_floor_and_are_possible(
+    part: str, shift: float, load: float
+) -> None:
+    ant = load_robot("ant")
+    xml = re.sub(r"<statistic .*?/>", "", ant.xml).replace('size="0 0 1"', 'size="100 100 1"')
+    xml = re.sub(r"<body name=\"torso\".*?>", rf"\g<0>{part}", xml)
+    robot = robot_from_text(xml, ant.yaml, origin="ant on a wide floor")
+    assert robot.physics.stat.extent >= 20
+    registry = Registry(robot)
+    assert registry.faults["torso", "mass-left"].high == pytest.approx(shift, rel=0.01)
+    assert registry.faults["torso", "payload"].high == pytest.approx(load, rel=0.01)
+    assert all(registry.combine([defect]) for defect in registry.singles(10**6))
