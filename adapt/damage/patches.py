@@ -43,6 +43,10 @@ def turn_limb(model: mujoco.MjModel, joint: str, angle: float) -> None:
             for index in np.flatnonzero(which):
                 turned = turn * Rotation.from_quat(turns[index], scalar_first=True)
                 turns[index] = turned.as_quat(scalar_first=True)
+        # joints move a body one after another: this one also moves the axes of those that follow
+        later = (model.jnt_bodyid == body) & (np.arange(model.njnt) > number)
+        model.jnt_pos[later] = anchor + turn.apply(model.jnt_pos[later] - anchor)
+        model.jnt_axis[later] = turn.apply(model.jnt_axis[later])
     settle(model)
 
 

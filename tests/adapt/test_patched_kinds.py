@@ -108,6 +108,32 @@ def test_all_that_a_hinge_moves_is_bent_about_it_and_nothing_else():
     np.testing.assert_allclose(bent.jnt_axis, whole.jnt_axis)
 
 
+TWO_HINGES = """
+<mujoco>
+  <worldbody>
+    <body name="thigh">
+      <joint name="first" axis="0 0 1" pos="0.1 0 0"/>
+      <joint name="second" axis="1 0 0" pos="0 0.2 0"/>
+      <geom name="bone" type="capsule" fromto="0 0 0 0.5 0.1 0" size="0.05"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("joint", ["first", "second"])
+def test_a_hinge_of_two_in_a_body_is_bent_as_it_would_turn(joint):
+    whole, bent = mujoco.MjModel.from_xml_string(TWO_HINGES), mujoco.MjModel.from_xml_string(TWO_HINGES)
+    turn_limb(bent, joint, 0.5)
+    turned, read = mujoco.MjData(whole), mujoco.MjData(bent)
+    turned.qpos[:] = read.qpos[:] = 0.3, -0.4
+    turned.joint(joint).qpos[0] += 0.5
+    mujoco.mj_kinematics(whole, turned)
+    mujoco.mj_kinematics(bent, read)
+    for what in ("geom_xpos", "geom_xmat", "xanchor", "xaxis"):
+        np.testing.assert_allclose(getattr(read, what), getattr(turned, what), atol=1e-12, err_msg=what)
+
+
 @pytest.mark.parametrize("kind", ["bent", "dead"])  # in the compiled model, and before it is compiled
 @pytest.mark.parametrize(("joint", "geoms"), [("lift", {"thigh"}), ("bend", {"shin", "ball"})])
 def test_what_a_damaged_joint_moves_is_red_up_to_the_next_joint(kind, joint, geoms):
