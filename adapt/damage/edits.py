@@ -13,6 +13,8 @@ from robots.errors import InvalidRobotError, InvalidValueError, one_line
 from robots.mjcf.screening import compile_spec
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
+FIXED = "hinge of {}"  # name of the site that is left where a joint was
+_NEVER_SHOWN = 5  # group of sites
 _PALE_RED = (1.0, 0.80, 0.78, 1.0)  # the floor's own colour is multiplied with this
 _DRIVES_A_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 _WRAPS_A_JOINT = mujoco.mjtWrap.mjWRAP_JOINT
@@ -84,7 +86,7 @@ def delete_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> None:
 def fix_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, angle: float) -> None:
     """Delete a joint that stays where it is, its actuators, and the sensors that feel them.
 
-    Tendons go on without it.
+    Tendons go on without it. A site tells damage that turns about the joint where it was.
 
     Args:
         spec: of the robot.
@@ -101,6 +103,11 @@ def fix_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, angle: float) -> None
         arms = {wrap.target.name: wrap.coef for wrap in tendon.path if wrap.type == _WRAPS_A_JOINT}
         if joint.name in arms:
             _replace_tendon(spec, model, tendon, arms, joint.name, angle)
+    site = joint.parent.add_site(
+        name=FIXED.format(joint.name), pos=joint.pos, zaxis=joint.axis, group=_NEVER_SHOWN
+    )
+    if joint.frame is not None:
+        site.set_frame(joint.frame)
     spec.delete(joint)
 
 

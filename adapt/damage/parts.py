@@ -96,6 +96,11 @@ class RobotParts:
         present = {element.name for element in self._limb(joint).find_all("joint")}
         return tuple(name for name in self.robot.description.joints if name in present)
 
+    def joints_after(self, joint: str) -> tuple[str, ...]:
+        """The joints of the same body that come after a joint, which moves their axes too."""
+        names = [element.name for element in self._limb(joint).joints]
+        return tuple(names[names.index(joint) + 1 :])
+
     def feet_from(self, joint: str) -> tuple[str, ...]:
         """The feet that have no sole left without the limb that a joint moves."""
         present = {element.name for element in self._limb(joint).find_all("geom")}

@@ -1,12 +1,12 @@
 """Changes to the numbers of a compiled model, for damage that needs no other: what is lost is passed over."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from adapt.damage.edits import RED
+from adapt.damage.edits import FIXED, RED
 from robots.motors import ABSENT, motor_of
 
 
@@ -27,11 +27,17 @@ def mark_limbs(model: mujoco.MjModel, names: Sequence[str]) -> None:
     model.geom_rgba[np.isin(model.body_weldid[model.geom_bodyid], limbs)] = RED
 
 
-def turn_limb(model: mujoco.MjModel, joint: str, angle: float) -> None:
-    """Turn what a hinge moves about the hinge, while its position stays: the limb is bent [rad]."""
-    for number in joint_ids(model, [joint]):
-        body, anchor = model.jnt_bodyid[number], model.jnt_pos[number].copy()
-        turn = Rotation.from_rotvec(angle * model.jnt_axis[number])
+def turn_limb(model: mujoco.MjModel, joint: str, angle: float, *, following: Sequence[str] = ()) -> None:
+    """Turn what a hinge moves about the hinge, while its position stays: the limb is bent [rad].
+
+    Args:
+        model: of the robot.
+        joint: the hinge, which may be fixed.
+        angle: by which to turn [rad].
+        following: joints of the same body that come after it: it also moves their axes.
+    """
+    for body, anchor, axis in _hinges(model, joint):
+        turn, later = Rotation.from_rotvec(angle * axis), joint_ids(model, following)
         parts = (
             (model.geom_pos, model.geom_quat, model.geom_bodyid == body),
             (model.site_pos, model.site_quat, model.site_bodyid == body),
@@ -43,11 +49,19 @@ def turn_limb(model: mujoco.MjModel, joint: str, angle: float) -> None:
             for index in np.flatnonzero(which):
                 turned = turn * Rotation.from_quat(turns[index], scalar_first=True)
                 turns[index] = turned.as_quat(scalar_first=True)
-        # joints move a body one after another: this one also moves the axes of those that follow
-        later = (model.jnt_bodyid == body) & (np.arange(model.njnt) > number)
         model.jnt_pos[later] = anchor + turn.apply(model.jnt_pos[later] - anchor)
         model.jnt_axis[later] = turn.apply(model.jnt_axis[later])
     settle(model)
+
+
+def _hinges(model: mujoco.MjModel, joint: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """The body, place and axis of a joint in the body, which may be fixed; nothing where it is lost."""
+    for number in joint_ids(model, [joint]):
+        yield int(model.jnt_bodyid[number]), model.jnt_pos[number].copy(), model.jnt_axis[number].copy()
+    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, FIXED.format(joint))
+    if site != ABSENT:
+        axis = Rotation.from_quat(model.site_quat[site], scalar_first=True).apply([0.0, 0.0, 1.0])
+        yield int(model.site_bodyid[site]), model.site_pos[site].copy(), axis
 
 
 def settle(model: mujoco.MjModel) -> None:

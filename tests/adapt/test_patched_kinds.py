@@ -121,10 +121,10 @@ TWO_HINGES = """
 """
 
 
-@pytest.mark.parametrize("joint", ["first", "second"])
-def test_a_hinge_of_two_in_a_body_is_bent_as_it_would_turn(joint):
+@pytest.mark.parametrize(("joint", "following"), [("first", ["second"]), ("second", [])])
+def test_a_hinge_of_two_in_a_body_is_bent_as_it_would_turn(joint, following):
     whole, bent = mujoco.MjModel.from_xml_string(TWO_HINGES), mujoco.MjModel.from_xml_string(TWO_HINGES)
-    turn_limb(bent, joint, 0.5)
+    turn_limb(bent, joint, 0.5, following=following)
     turned, read = mujoco.MjData(whole), mujoco.MjData(bent)
     turned.qpos[:] = read.qpos[:] = 0.3, -0.4
     turned.joint(joint).qpos[0] += 0.5
@@ -132,6 +132,24 @@ def test_a_hinge_of_two_in_a_body_is_bent_as_it_would_turn(joint):
     mujoco.mj_kinematics(bent, read)
     for what in ("geom_xpos", "geom_xmat", "xanchor", "xaxis"):
         np.testing.assert_allclose(getattr(read, what), getattr(turned, what), atol=1e-12, err_msg=what)
+
+
+@pytest.mark.parametrize("stuck", [True, False])
+@pytest.mark.parametrize("joint", ["swing", "lift", "bend"])  # the first two in one body
+def test_a_bent_joint_is_where_it_would_turn_on_to_and_reads_what_it_read(joint, stuck):
+    robot, angles = odd_robot(), {"swing": 0.2, "lift": 0.3, "bend": 0.5, "push": 0.05}
+    text = f"joint={joint}:bent@20" + (f"+joint={joint}:locked@{angles[joint]}" if stuck else "")
+    damaged = parse_damage(text, robot).apply(robot)
+    bent, turned = mujoco.MjData(damaged.physics), mujoco.MjData(robot.physics)
+    for name, angle in angles.items():
+        turned.joint(name).qpos[0] = angle + np.radians(20) * (name == joint)
+        if not (stuck and name == joint):
+            bent.joint(name).qpos[0] = angle
+    mujoco.mj_kinematics(damaged.physics, bent)
+    mujoco.mj_kinematics(robot.physics, turned)
+    np.testing.assert_allclose(bent.geom_xpos, turned.geom_xpos, atol=1e-12)
+    np.testing.assert_allclose(bent.xipos, turned.xipos, atol=1e-12)
+    assert damaged.faults.fixed == ({joint: angles[joint]} if stuck else {})
 
 
 @pytest.mark.parametrize("kind", ["bent", "dead"])  # in the compiled model, and before it is compiled

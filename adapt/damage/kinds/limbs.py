@@ -73,7 +73,7 @@ class Short(Defect):
 class Bent(Defect):
     """What a hinge moves, with all that hangs on it, points elsewhere, turned about the hinge.
 
-    The joint's sensor and its motor do not notice.
+    The joint's sensor and its motor do not notice. A joint that is stuck is bent as well.
     """
 
     title = "the limb that the joint moves is bent in the joint's plane"
@@ -83,6 +83,9 @@ class Bent(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         joint, angle = target.name, math.radians(self.amount)
+        following = parts.joints_after(joint)
         return self.change(
-            changes_of("limb", [joint]), patch=lambda model: turn_limb(model, joint, angle), red=[joint]
+            changes_of("limb", [joint]),
+            patch=lambda model: turn_limb(model, joint, angle, following=following),
+            red=[joint],
         )
