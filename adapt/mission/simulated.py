@@ -162,6 +162,8 @@ class SimulatedWorld:
         data, pose = self._stepper.data, self.pose._replace(yaw=self._heading)
         data.qpos[:] = start_positions(self._stepper.robot)
         data.qvel[:] = 0
+        for warning in data.warning:  # of a simulation that blew up: with it, every further step is a fall
+            warning.number = 0
         self._stepper.state.told[:] = standing_action(self._stepper.robot)
         self._frame, self.driving = pose, None
         self._root[:2], self._root[2] = 0.0, self._height

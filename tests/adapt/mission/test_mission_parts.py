@@ -167,6 +167,15 @@ def test_a_robot_that_lies_is_set_upright_where_it_lies() -> None:
     assert world.upright
 
 
+def test_after_a_simulation_that_blew_up_the_robot_walks_on() -> None:
+    world = SimulatedWorld(ROBOT, (), seed=1)
+    world._stepper.data.qvel[8] = 5e5
+    assert world.drive(0, GAIT, 5).fell
+    world.set_upright()
+    stretch = world.drive(0, GAIT, 50)
+    assert (len(stretch.trace), stretch.fell) == (50, False)
+
+
 def test_robots_that_cannot_turn_have_no_missions() -> None:
     with pytest.raises(InvalidValueError, match="a robot that can turn, which the hopper cannot"):
         SimulatedWorld(load_robot("hopper"), (), seed=1)
