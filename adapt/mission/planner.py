@@ -147,8 +147,9 @@ class _Costs(NamedTuple):
         cost = spent[:, None, None] + self.price
         cost = cost + _SWITCH * (np.arange(ends.shape[1]) != latest[:, None])[:, :, None]
         total = np.where(reached, cost, cost + left)
-        too_short = total[..., : _SHORTEST - 1]
-        too_short[~reached[..., : _SHORTEST - 1]] = np.inf
+        short = min(_SHORTEST, ends.shape[2]) - 1  # episodes may be shorter than the shortest stretch
+        too_short = total[..., :short]
+        too_short[~reached[..., :short]] = np.inf
         return cost, total, reached
 
 

@@ -232,6 +232,14 @@ def test_the_planner_walks_ahead_and_turns_towards_goals(goal: tuple[float, floa
     assert turned[:2] == choice[:2]
 
 
+@pytest.mark.parametrize("samples", [1, 3])
+def test_the_planner_chooses_among_paths_shorter_than_its_shortest_stretch(samples: int) -> None:
+    paths, settings = PATHS[[1, 0], :samples], {"risk": np.zeros(2), "present": None, "within": 0.2}
+    choice = choose_gait(Pose(), (9.0, 0.0), paths, FALLS[[1, 0]], **settings)
+    assert (choice.number, choice.samples) == (1, samples)
+    assert np.isfinite(choice.seconds)
+
+
 def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
     settings = {"present": None, "within": 0.2}
     choice = choose_gait(Pose(), (1.0, 0.0), PATHS, FALLS, risk=np.zeros(4), **settings)
