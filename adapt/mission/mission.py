@@ -363,6 +363,8 @@ class Mission:
         # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
         self._get_up(down or not self._knowledge.stands)
         self._monitor.calm()
+        if self._over:
+            return
         # what went as expected does not say why a robot that cannot stand falls again
         again = self._surprises.cleared and down and not self._knowledge.stands
         row = self._knowledge.gait_to_try(stretch, again=again)
@@ -380,6 +382,8 @@ class Mission:
         else:
             if self._knowledge.stands or not trial.fell:
                 self._get_up(trial.fell)
+            if self._over:
+                return
             same = self._knowledge.damaged and (again or self._surprises.fresh)
             if repaired or not (same or (again and self._surprises.unexplained)):
                 self._knowledge.begin_anew(trial)
@@ -420,14 +424,16 @@ class Mission:
         self._news = False
 
     def _get_up(self, fell: bool) -> None:
-        """Stand, be set upright if that is needed."""
+        """Stand, be set upright if that is needed and the mission is not over."""
         if self._knowledge.stands:
             self._pass(_PAUSE)
+        if self._over:
+            return
         if not self._world.upright or (fell and not self._knowledge.stands):
             self._set_upright()
             if self._knowledge.stands:
                 self._pass(_PAUSE)
-                if not self._world.upright:  # then it has to set off at once
+                if not (self._world.upright or self._over):  # then it has to set off at once
                     self._knowledge.stands = False
                     self._set_upright()
 
@@ -436,8 +442,9 @@ class Mission:
         self._tell("assistance", "The robot is set upright where it lies.")
 
     def _pass(self, seconds: float) -> None:
-        """Let time pass, standing."""
-        self._world.stand(round(seconds / self.repertoire.robot.control_step))
+        """Let time pass, standing, as long as the mission lasts."""
+        if not self._over:
+            self._world.stand(min(round(seconds / self.repertoire.robot.control_step), self._left))
 
     def _learn(self, trial: Stretch, ended: float, *, fell: bool) -> None:
         """Take in a trial that ended at a time, after it `fell` again or not, and believe what comes out."""

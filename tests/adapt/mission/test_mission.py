@@ -81,6 +81,16 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(small: tuple[
     assert (falls @ objectives)[tried] > 0.8 * (falls @ objectives).max() > (falls @ objectives)[row]
 
 
+def test_a_mission_ends_in_time_though_the_robot_fell_just_before(small: tuple[Repertoire, Table]) -> None:
+    change = {"changes": ["left_rear:lost@2"]}
+    fallen = next(event.time for event in walk(small, **change, seconds=6.0)[0] if event.kind == "fall")
+    for rest in (0.1, 0.6):
+        result = walk(small, **change, seconds=fallen + rest)[1].result
+        assert (result.falls, result.trials) == (1, 0)
+        assert result.assistances == (rest > 0.5)
+        assert result.seconds == pytest.approx(fallen + rest)
+
+
 def test_a_robot_that_sees_its_goal_is_told_it_every_half_second_whole_or_damaged() -> None:
     lines, goal = list[str](), (5.0, 30.0)
     events, mission = walk(
