@@ -58,7 +58,8 @@ class Diagnosis:
         healthy: where each gait leads in an episode of the repertoire on the whole robot, (k, 3), see
             `Outcomes.predicted`.
         falls: whether it falls there, (k,) bool.
-        seconds: of a trial, and of an episode that the selector simulates.
+        seconds: of a trial of a selector that thinks, and of an episode that it simulates, at most [s]; a
+            trial of another selector is as long as what is planned.
         episodes: that the selector simulates after each trial.
         sensors: that it may rely on.
         seed: from which every random number derives.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_FRESH = 2  # stretches after a diagnosis, up to which a surprise is about the same damage
+_FRESH = 2  # stretches without a surprise since a diagnosis, up to which one is about the same damage
 _WARY = 3  # stretches after a surprise that it walked on from, in which another one may be looked into
 _SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
 _LONG = 10  # stretches without a surprise, after which another one is no longer about the same
