@@ -55,12 +55,22 @@ def recovery_folder(file: Path) -> Path:
     return Path(f"{file.stem}-recovery") if file.parent == DATA else file.parent
 
 
-def caution(file: Path, repertoire: "Repertoire") -> str:
-    """Why objectives flatter, if they do, and where corrected ones are or come from; "" if they do not."""
+def caution(file: Path, repertoire: "Repertoire", *, current: bool = True) -> str:
+    """Why objectives flatter, if they do, and where corrected ones are or come from; "" if they do not.
+
+    Args:
+        file: of the repertoire.
+        repertoire: the same.
+        current: whether corrected ones, if there are any, are of this repertoire.
+    """
     if not repertoire.caution:
         return ""
     corrected = result_files(file).corrected
-    where = f"see {corrected}" if corrected.exists() else f"correct them with: surefoot.evaluate('{file}')"
+    where = (
+        f"see {corrected}"
+        if current and corrected.exists()
+        else f"correct them with: surefoot.evaluate('{file}')"
+    )
     return f"note: {repertoire.caution}; {where}"
 
 
@@ -73,7 +83,7 @@ def best_known(file: Path, repertoire: "Repertoire") -> "tuple[Repertoire, str]"
         corrected = read_repertoire(path)
         if len(corrected) and _was_corrected(repertoire, corrected):
             return corrected, f"note: the best gait is chosen by the corrected objectives of {path}"
-    return repertoire, caution(file, repertoire)
+    return repertoire, caution(file, repertoire, current=False)
 
 
 def _was_corrected(repertoire: "Repertoire", corrected: "Repertoire") -> bool:

@@ -48,8 +48,10 @@ class Fault:
         """The damage at a place in the range of strengths, from 0 to 1."""
         place = min(max(place, 0.0), 1.0)
         if self.logarithmic:
-            return self.of(self.low * (self.high / self.low) ** place)
-        return self.of(self.low + place * (self.high - self.low))
+            strength = self.low * (self.high / self.low) ** place
+        else:
+            strength = self.low + place * (self.high - self.low)
+        return self.of(min(max(strength, self.low), self.high))  # rounding may lead beyond them
 
     def place(self, strength: float) -> float:
         """Where in the range a strength is, from 0 to 1: at its end where the strength is beyond it."""

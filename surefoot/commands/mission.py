@@ -206,7 +206,8 @@ def mission(
             facts = {"robot": made.repertoire.robot.name, "repertoire": fingerprint(made.repertoire)}
             asked = {"goals": made.plan.goals, "changes": changes, "seconds": seconds, "within": within}
             ways = {"think_episodes": think_episodes, "refine": refine, "cores": cores, "seed": seed}
-            lines.write(header({**facts, **asked, **ways, "selector": selector}) + "\n")
+            known = {"selector": selector, "rehearsal": rehearsal and str(rehearsal)}
+            lines.write(header({**facts, **asked, **ways, **known}) + "\n")
         console.print(f"each of {len(made.repertoire):,} gaits is simulated first, on the whole robot")
         events = []
         for event in walking:

@@ -172,7 +172,7 @@ class MissionLog:
             *(("goal", f"{_option(x)},{_option(y)}") for x, y in about["goals"]),
             *(("break", change) for change in about["changes"]),
             *((name.replace("_", "-"), _option(about[name])) for name in numbers),
-            *([("selector", about["selector"])] if about["selector"] else []),
+            *((name, str(about[name])) for name in ("selector", "rehearsal") if about.get(name)),
         ]
         options = (f"--{name} {quote(text)}" for name, text in given)
         return " ".join([f"surefoot mission {quote(self._source)}", *options])

@@ -66,6 +66,7 @@ def test_the_best_gait_is_not_one_of_an_earlier_run(run, trained: Path) -> None:
         known, note = best_known(trained, changed)
         assert known is changed
         assert "corrected objectives of" not in note
+        assert "correct them with" in note
 
 
 def test_what_it_saves_is_a_repertoire_like_any_other(run, trained: Path) -> None:

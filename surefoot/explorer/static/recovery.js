@@ -63,7 +63,7 @@ export class Recovery {
 
   repeat(trial) {
     this.mark(find("#trials").children[this.record.trials.indexOf(trial)]);
-    this.watch(trial, null);
+    this.watch(trial, this.showing ? () => this.next() : null); // trials that wait come after it
   }
 
   list(trial) {

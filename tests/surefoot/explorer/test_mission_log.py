@@ -147,11 +147,18 @@ def test_the_page_tells_what_happened_in_its_order(explorer: Explorer, played: l
 
 def test_the_command_has_all_digits_of_its_numbers(file: Path, tmp_path: Path) -> None:
     text, log = file.with_name("log.jsonl").read_text(), tmp_path / "log.jsonl"
-    log.write_text(text.replace('"seed": 1,', '"seed": 20250101,', 1).replace("2.0, 0.0", "123.4567, 0.0", 1))
+    others = {
+        '"seed": 1': '"seed": 20250101',
+        "2.0, 0.0": "123.4567, 0.0",
+        '"rehearsal": null': '"rehearsal": "my own.h5"',
+    }
+    for known, other in others.items():
+        text = text.replace(known, other, 1)
+    log.write_text(text)
     command = Explorer(StartingChoice(file, "few.h5", mission=log)).hello()["mission"]["command"]
     assert "--goal 0.4,0 --goal 123.4567,0 " in command
     assert "--seconds 4 --within 0.25 " in command
-    assert command.endswith("--seed 20250101")
+    assert command.endswith("--seed 20250101 --rehearsal 'my own.h5'")
 
 
 def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) -> None:
