@@ -25,10 +25,14 @@ class UnknownNameError(SurefootError):
         kind: what the name should name, e.g. "robot".
         name: what was given.
         known: the names that exist.
+
+    Attributes:
+        name: what was given.
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         known = list(known)
+        self.name = str(name)
         close = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         self._arguments = kind, name, known

@@ -15,7 +15,7 @@ from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError, shown
-from robots.files.records import Catalogue, Record, Steps, validate
+from robots.files.records import Catalogue, Record, Steps, not_registered, validate
 from robots.randomization import read_randomization
 from robots.robot import Robot, find_robot
 from robots.task.measures import parse_measures
@@ -126,10 +126,7 @@ def recorded_problem(
     if record.robot is None:
         problem = None if _look_up(record.name)[0] is None else make_problem(record.name)
         if problem is None or problem.record != record:
-            raise InvalidValueError(
-                f"it was recorded with the problem {shown(record.name)}, which is not registered here: load "
-                "the plugin that registers it"
-            )
+            raise not_registered(f"the problem {shown(record.name)}")
         return problem
     return Locomotion(
         record.robot,

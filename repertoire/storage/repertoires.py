@@ -16,8 +16,8 @@ from repertoire.repertoire import Repertoire, Spread
 from repertoire.specialists import Specialists
 from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.description import Randomization
-from robots.errors import InvalidValueError
-from robots.files.records import Record, Steps, validate
+from robots.errors import InvalidValueError, UnknownNameError, shown
+from robots.files.records import Record, Steps, not_registered, validate
 from robots.mjcf.screening import screen
 from robots.robot import robot_from_text
 
@@ -99,7 +99,7 @@ def read_repertoire(path: str | Path) -> Repertoire:
         InvalidFileError: the file cannot be read, or does not hold a valid repertoire.
     """
     with FORMAT.read(path) as contents:
-        settings = validate(Settings, contents.json("settings", dict))
+        settings = _settings(contents.json("settings", dict))
         problem = _problem(contents)
         _check(contents, problem, settings)
         spread = contents.group("spread")
@@ -175,6 +175,14 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     screen(robot.xml, "its robot")  # without any other file
     texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.xml, robot.yaml), strict=True))
     return text | texts
+
+
+def _settings(entries: Mapping[str, Any]) -> Settings:
+    """The settings that a file holds; emitters and strategies that are not registered stay as they are."""
+    try:
+        return validate(Settings, entries)
+    except UnknownNameError as error:  # only an archive, without which cells mean nothing, must be registered
+        raise not_registered(f"the archive {shown(error.name)}") from error
 
 
 def _problem(contents: Contents) -> ProblemRecord:

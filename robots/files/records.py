@@ -122,10 +122,14 @@ class Unregistered(Kind):
 
     def refusal(self) -> InvalidValueError:
         """Why nothing is made of them."""
-        return InvalidValueError(
-            f"it was recorded with {shown(self.entries['kind'])}, which is not registered here: load the "
-            "plugin that registers it"
-        )
+        return not_registered(shown(self.entries["kind"]))
+
+
+def not_registered(what: str) -> InvalidValueError:
+    """The error that a file names a thing of a plugin that was not loaded."""
+    return InvalidValueError(
+        f"it was recorded with {what}, which is not registered here: load the plugin that registers it"
+    )
 
 
 def reader(

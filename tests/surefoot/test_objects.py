@@ -9,6 +9,7 @@ import surefoot
 from adapt.selectors.baselines import BestFirst
 from adapt.selectors.selector import Context
 from repertoire.algorithms.catalogue import Algorithm
+from repertoire.algorithms.settings import ARCHIVES
 from repertoire.archives.grid import GridSpec
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.emitters.variation import VariationSettings
@@ -17,7 +18,7 @@ from repertoire.problems.record import ProblemRecord
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.table import STRATEGIES
 from repertoire.training.runs import start_training
-from robots.errors import InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
 
 SMALL = {"evaluations": 500, "archive": "5,5"}
@@ -47,6 +48,15 @@ class Bent(Arm):
     def __init__(self) -> None:
         super().__init__(10)
         self.record = ProblemRecord("bent", 10, self.record.measure_ranges)
+
+
+class Squares(GridSpec):
+    """A grid under another name."""
+
+    kind = "squares"
+
+    def __str__(self) -> str:
+        return f"squares:{super().__str__()}"
 
 
 OWN = {
@@ -105,6 +115,16 @@ def test_a_problem_and_an_archive_are_objects(tmp_path: Path) -> None:
     interrupted(tmp_path / "stopped", Bent(), "cma-mae")
     with pytest.raises(InvalidValueError, match="the problem 'bent', which is not registered here"):
         surefoot.resume(tmp_path / "stopped")
+
+
+def test_a_file_of_an_own_archive_is_read_with_its_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = surefoot.train("sphere-10", out=tmp_path, **SMALL | {"archive": Squares((5, 5))})
+    with pytest.raises(InvalidFileError, match="the archive 'squares', which is not registered here: load"):
+        surefoot.load(tmp_path)
+    monkeypatch.setitem(ARCHIVES, "squares", Squares)  # as a plugin does
+    assert len(surefoot.load(tmp_path)) == len(trained)
 
 
 def interrupted(folder: Path, problem: object, algorithm: object) -> None:
