@@ -171,7 +171,7 @@ def _flat(record: BaseModel | None) -> Iterator[tuple[str, object]]:
     for name, value in record or ():
         if isinstance(value, BaseModel):
             yield from _flat(value)
-        elif isinstance(value, tuple):
+        elif isinstance(record, MixedSettings):
             yield name, " + ".join(member.kind for member in value)
         else:
             yield name, value

@@ -42,6 +42,14 @@ class Doubled(SepCMAESSettings):
     summary = "sep-CMA-ES"
 
 
+class Sized(VariationSettings):
+    """An emitter with a setting that is a tuple."""
+
+    kind = "sized"
+    summary = "variation"
+    sizes: tuple[int, ...] = (3, 2)
+
+
 class Bent(Arm):
     """An arm that is no benchmark."""
 
@@ -106,6 +114,13 @@ def test_an_algorithm_of_own_settings(own: str, tmp_path: Path, monkeypatch: pyt
     resumed = surefoot.resume(tmp_path)
     whole = surefoot.train("sphere-10", OWN[own], **SMALL)
     np.testing.assert_array_equal(resumed.elites.solutions, whole.elites.solutions)
+
+
+def test_settings_of_an_own_emitter_may_be_tuples() -> None:
+    trained = surefoot.train("sphere-10", Sized(batch_size=20), **SMALL)
+    assert "sizes (3, 2)" in trained.facts()["settings"]
+    mixed = surefoot.train("sphere-10", (Sized(), VariationSettings()), **SMALL)
+    assert "members sized + variation" in mixed.facts()["settings"]
 
 
 def test_a_problem_and_an_archive_are_objects(tmp_path: Path) -> None:
