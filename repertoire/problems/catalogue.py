@@ -121,12 +121,18 @@ def recorded_problem(
     """Make the problem that a repertoire was trained on, to go on with it; see `find_problem`.
 
     Raises:
-        InvalidValueError: it is neither that of a robot nor one of the table, but a user's own.
+        InvalidValueError: it is neither that of a robot nor one of the table, but a user's own, or differs
+            from the one of the table.
     """
     if record.robot is None:
         problem = None if _look_up(record.name)[0] is None else make_problem(record.name)
-        if problem is None or problem.record != record:
+        if problem is None:
             raise not_registered(f"the problem {shown(record.name)}")
+        if differing := _differing(problem.record, record):
+            raise InvalidValueError(
+                f"it was recorded with the problem {shown(record.name)}, but the one that is registered here "
+                f"under that name has other {' and '.join(differing)}"
+            )
         return problem
     return Locomotion(
         record.robot,
@@ -136,6 +142,12 @@ def recorded_problem(
         breaker=breaker,
         randomization=record.randomization,
     )
+
+
+def _differing(one: ProblemRecord, other: ProblemRecord) -> list[str]:
+    """What two problems have not in common, in words."""
+    mine, yours = vars(one), vars(other)
+    return [name.replace("_", " ") for name in mine if mine[name] != yours[name]]
 
 
 def _look_up(name: str) -> tuple[Callable[..., Problem] | None, tuple[Any, ...]]:

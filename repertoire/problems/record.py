@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from robots.arrays import real_array
 from robots.description import Randomization
 from robots.errors import InvalidValueError, shown
 from robots.files.texts import check_values
@@ -34,8 +35,9 @@ class ProblemRecord:
         randomization: of the robot in the episodes of a training; None where all ran on the robot as it is.
 
     Raises:
-        InvalidValueError: there is no measure, or more than 60, or not one name for each of them; a name is
-            longer than 1,000 characters, or a name or range is not fit for a file, see `check_values`.
+        InvalidValueError: there is no measure, or more than 60, or not one name for each of them; a range is
+            no pair of numbers; a name is longer than 1,000 characters, or a name or range is not fit for a
+            file, see `check_values`.
     """
 
     name: str
@@ -51,6 +53,14 @@ class ProblemRecord:
     randomization: Randomization | None = None
 
     def __post_init__(self) -> None:
+        ranges = real_array("measure_ranges", self.measure_ranges)
+        if ranges.ndim != 2 or ranges.shape[1] != 2:
+            raise InvalidValueError(
+                f"measure_ranges must be a (low, high) for each measure, not of shape {ranges.shape}"
+            )
+        # as in a file, so that a record equals what is read back of it
+        object.__setattr__(self, "measure_ranges", tuple((low, high) for low, high in ranges.tolist()))
+        object.__setattr__(self, "measure_names", tuple(self.measure_names))
         names = (self.name, *self.measure_names, self.measure_meaning, self.objective_name)
         check_values([names, self.measure_ranges])
         if not self.measure_names:

@@ -14,6 +14,7 @@ from repertoire.archives.grid import GridSpec
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.arm import Arm
+from repertoire.problems.catalogue import PROBLEMS
 from repertoire.problems.record import ProblemRecord
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.table import STRATEGIES
@@ -53,9 +54,17 @@ class Sized(VariationSettings):
 class Bent(Arm):
     """An arm that is no benchmark."""
 
+    def __init__(self, **facts: str) -> None:
+        super().__init__(10)
+        self.record = ProblemRecord("bent", 10, self.record.measure_ranges, **facts)
+
+
+class Listed(Arm):
+    """An arm whose ranges are lists of whole numbers."""
+
     def __init__(self) -> None:
         super().__init__(10)
-        self.record = ProblemRecord("bent", 10, self.record.measure_ranges)
+        self.record = ProblemRecord("listed", 10, [[-10, 10], [-10, 10]], ["x", "y"])
 
 
 class Squares(GridSpec):
@@ -130,6 +139,24 @@ def test_a_problem_and_an_archive_are_objects(tmp_path: Path) -> None:
     interrupted(tmp_path / "stopped", Bent(), "cma-mae")
     with pytest.raises(InvalidValueError, match="the problem 'bent', which is not registered here"):
         surefoot.resume(tmp_path / "stopped")
+
+
+def test_an_own_problem_may_say_its_ranges_in_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PROBLEMS, "listed", Listed)
+    interrupted(tmp_path, "listed", "cma-mae")
+    assert surefoot.load(tmp_path).problem == Listed().record
+    assert surefoot.resume(tmp_path).evaluations >= SMALL["evaluations"]
+    with pytest.raises(InvalidValueError, match=r"measure_ranges must be a \(low, high\) for each measure"):
+        ProblemRecord("mine", 4, [1.0, 2.0])
+
+
+def test_a_problem_that_changed_since_it_was_recorded_cannot_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(tmp_path, Bent(), "cma-mae")
+    monkeypatch.setitem(PROBLEMS, "bent", lambda: Bent(objective_name="height"))
+    with pytest.raises(InvalidValueError, match=r"registered here under that name has other objective name$"):
+        surefoot.resume(tmp_path)
 
 
 def test_a_file_of_an_own_archive_is_read_with_its_plugin(
