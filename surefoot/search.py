@@ -32,7 +32,8 @@ class Search:
         archive: cells, as text such as "100,100" for a grid or "cvt:1000".
         seed: from which every random number derives.
         name: of the problem, as in files and pictures.
-        measure_names: of each measure.
+        measure_names: of each measure, all different, and none that `Repertoire.to_pandas` has another
+            column for.
         initial: solution from which the search starts, (n,); all zeros by default.
         **settings: of the algorithm, e.g. `sigma0`, `emitters`, `batch_size` or `learning_rate`.
 

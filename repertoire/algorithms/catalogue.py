@@ -137,8 +137,10 @@ def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, ob
 
     Raises:
         UnknownNameError: there is no such algorithm.
-        InvalidValueError: a setting is wrong.
+        InvalidValueError: a setting is wrong, or a table could not hold the problem's measures, see
+            `ProblemRecord.check_columns`.
     """
+    problem.record.check_columns()
     suggested = {name: getattr(problem, name) for name in _SUGGESTED}
     if isinstance(algorithm, str):
         algorithm = find_algorithm(algorithm)

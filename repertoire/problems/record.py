@@ -1,6 +1,7 @@
 """`ProblemRecord`: what a repertoire, its file and its pictures tell of the problem that it solves."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 _MOST_MEASURES = 60  # NumPy's arrays have 64 axes at most
 _LONGEST = 1000  # characters of a name, which pictures show
+# other columns of `Repertoire.to_pandas`
+_COLUMNS = re.compile(r"cell|objective|objective std|reproducibility|specialist for|parameter \d+")
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,21 @@ class ProblemRecord:
         for name in names:
             if len(name) > _LONGEST:
                 raise InvalidValueError(f"a name can have {_LONGEST:,} characters, not {len(name):,}")
+
+    def check_columns(self) -> None:
+        """Refuse measures whose columns would be lost in a table; problems in files may have such.
+
+        Raises:
+            InvalidValueError: two measures have the same name, or one has the name of another column.
+        """
+        names = self.measure_names
+        for number, name in enumerate(names):
+            if name in names[:number] or _COLUMNS.fullmatch(name):
+                raise InvalidValueError(
+                    "measures must have names that differ from each other and from other columns of a table "
+                    "(cell, objective, objective std, reproducibility, specialist for, parameter 1 to n), "
+                    f"but one is called {shown(name)}"
+                )
 
     def check_storable(self) -> None:
         """Refuse what no file can hold.

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import surefoot
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from robots.controllers.controller import Policy
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
@@ -198,6 +200,9 @@ def test_results_that_are_no_usable_numbers_are_refused_without_a_warning(odd: o
         {"name": "a" * 1001},
         {"measure_names": ["a\ud800"]},
         {"measure_names": ["a" * 1001]},
+        {"measure_names": ["objective"]},
+        {"measure_names": ["parameter 12"]},
+        {"measure_names": ["a", "a"], "measure_ranges": [(0, 1), (0, 1)], "archive": "3,3"},
         {"measure_ranges": [(0, 1)] * 61, "archive": ",".join(61 * "1")},
         {"seed": 10**31},
     ],
@@ -207,6 +212,26 @@ def test_arguments_that_are_no_usable_numbers_or_texts_are_refused(argument: dic
     sound = {"solution_dim": 3, "measure_ranges": [(0, 1)], "min_objective": 0, "archive": "3"}
     with pytest.raises(InvalidValueError):
         surefoot.Search(**sound | argument)
+
+
+def test_measures_cannot_have_names_of_other_columns_of_a_table() -> None:
+    gaits = surefoot.load("hexapod")  # is corrected and has specialists
+    gaits.problem.check_columns()
+    first, *others = gaits.problem.measure_names
+    columns = {*gaits.to_pandas(solutions=True)} - {first, *others}
+    assert {"cell", "reproducibility", "specialist for"} < columns
+    for column in columns:
+        with pytest.raises(InvalidValueError, match=f"one is called '{column}'"):
+            replace(gaits.problem, measure_names=(column, *others)).check_columns()
+
+
+def test_a_file_with_measures_of_one_name_can_still_be_read(tmp_path: Path) -> None:
+    found = surefoot.train("sphere-4", evaluations=100)
+    unnamed = replace(found, problem=replace(found.problem, measure_names=("objective", "objective")))
+    with pytest.raises(InvalidValueError, match="one is called 'objective'"):
+        unnamed.problem.check_columns()
+    write_repertoire(tmp_path / "old.h5", unnamed)
+    assert surefoot.load(tmp_path / "old.h5").problem == unnamed.problem
 
 
 def test_what_is_neither_a_problem_nor_a_damage_is_refused(tmp_path: Path) -> None:
