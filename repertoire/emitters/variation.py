@@ -17,10 +17,12 @@ from repertoire.emitters.emitter import Emitter, EmitterSettings
 from repertoire.problems.problem import Problem
 from repertoire.state import nested, read, select
 from repertoire.strategies.noise import Noise, generator_state, restore_generator
-from repertoire.strategies.strategy import BatchSize, StepSize
+from repertoire.strategies.strategy import FARTHEST, BatchSize, StepSize
 from robots.compilation import compiled
 from robots.evaluations import Evaluations
 
+# where steps along lines end that grow with the distance of elites, as where the objective has no bound
+_FARTHEST = np.float32(FARTHEST)
 LineStep = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 
 
@@ -110,4 +112,5 @@ def _vary_row(
 ) -> None:
     for j in range(parent.size):
         # Vassiliades 2018, eq. 1
-        solution[j] = parent[j] + iso_sigma * solution[j] + step * (other[j] - parent[j])
+        varied = parent[j] + iso_sigma * solution[j] + step * (other[j] - parent[j])
+        solution[j] = min(max(varied, -_FARTHEST), _FARTHEST)

@@ -17,8 +17,8 @@ StepSize = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
 
 # the improvements of a batch that differ by less than this give no ranking to learn from
 _FLAT = 1e-12
-# far beyond any use of a parameter, and far from where float32 numbers end
-_MAX_STEP = 1e20
+# a step size or parameter: far beyond any use of it, and far from where float32 numbers end
+FARTHEST = 1e20
 
 
 # every reason to stop, in the order in which a history numbers them from 1; the last is an emitter's own
@@ -157,7 +157,7 @@ class Strategy(ABC):
         Args:
             values: (batch_size,), what the solutions were ranked by, sorted.
         """
-        reason = self._degenerate() if self.sigma < _MAX_STEP else "step size too large"
+        reason = self._degenerate() if self.sigma < FARTHEST else "step size too large"
         # equality first: where every evaluation failed, all values are -inf and have no difference
         if reason is None and (values[0] == values[-1] or abs(values[0] - values[-1]) < _FLAT):
             reason = "flat values"

@@ -55,6 +55,13 @@ def test_solutions_are_those_of_the_published_formula(batch_size, line_sigma):
         np.testing.assert_allclose(step(emitter, archive), expected, rtol=1e-5, atol=1e-6)
 
 
+def test_lines_between_elites_that_are_far_apart_end_at_a_bound():
+    archive = grid(2, dim=N, ranges=[(0, 1)])
+    ends = np.outer((-1e20, 1e20), np.ones(N)).astype(np.float32)
+    archive.add(ends, np.zeros(2), np.array([[0.0], [1.0]]))
+    assert np.abs(step(make(), archive)).max() == np.float32(1e20)
+
+
 def test_the_first_batch_varies_the_initial_solution():
     emitter = make()
     solutions = step(emitter, archive_of(0))
