@@ -200,7 +200,6 @@ class ArborescenceEmitter(Emitter):
             self._gradients = _normalised(self._found_gradients(evaluations))
         else:
             self._advance(gradients, evaluations.part(slice(0, self.coefficients.batch_size)), archive)
-        self._improved = int(np.count_nonzero(accepted(evaluations)))
         self._plan()
 
     def _found_gradients(self, evaluations: Evaluations) -> np.ndarray:

@@ -24,7 +24,7 @@ class Status:
     Attributes:
         sigma: the step size, in units of the parameters.
         condition_number: of the covariance matrix; nan where it is not known.
-        improvements: solutions of the last batch that improved the archive.
+        improvements: solutions of the last batch that improved the archive, see `accepted`.
         restarts: how often it started afresh so far.
         stop: why it did so after the last batch, see `repertoire.strategies.strategy.STOPS`; None if not.
     """
@@ -107,7 +107,7 @@ class Emitter(ABC):
     batch_size: int
     request: Request = OBJECTIVES_AND_MEASURES
     offered: np.ndarray | slice = EVERYTHING
-    _improved = 0  # solutions of the last batch that improved the archive
+    _improved = 0  # solutions of the last batch that were accepted
     _restarts = 0
     _stop: str | None = None  # why it restarted after the last batch
 
@@ -134,7 +134,7 @@ class Emitter(ABC):
             InvalidValueError: if there is not one outcome for each, or something requested is missing.
         """
         check_shape("improvements", evaluations.improvements, (self.batch_size,))
-        self._improved = int(np.count_nonzero(evaluations.improvements > 0))
+        self._improved = int(np.count_nonzero(accepted(evaluations)))
         self._learn(evaluations, archive)
 
     @abstractmethod

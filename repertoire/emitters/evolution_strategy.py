@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Emitter, EmitterSettings, accepted, by_discovery, by_improvement
+from repertoire.emitters.emitter import Emitter, EmitterSettings, by_discovery, by_improvement
 from repertoire.problems.problem import Problem
 from repertoire.state import nested, read_count, select
 from repertoire.strategies.strategy import Strategy
@@ -90,7 +90,7 @@ class EvolutionStrategyEmitter(Emitter):
         (ranking, values), parents = by_improvement(evaluations), None
         if self.selective:
             ranking, values = by_discovery(evaluations)
-            self._improved = parents = int(np.count_nonzero(accepted(evaluations)))
+            parents = self._improved
         if parents == 0:
             self._stop = "archive unchanged"
         else:

@@ -234,6 +234,13 @@ def test_status_is_sane(algorithm, archive):
     assert known == (algorithm.name not in NO_COVARIANCE)
 
 
+def test_what_fills_an_empty_cell_counts_as_an_improvement_however_bad_it_is(algorithm):
+    search = start(algorithm, emitters=1)
+    found = evaluate(search, search.ask())
+    search.tell(dataclasses.replace(found, objectives=-1 - np.abs(found.objectives)))
+    assert search.emitters[0].status.improvements >= len(search.soft) > 0
+
+
 def test_all_emitters_start_from_one_solution(algorithm):
     class Somewhere(Strolling):
         def initial(self, rng):

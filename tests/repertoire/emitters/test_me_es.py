@@ -150,7 +150,7 @@ def test_exploiting_climbs_and_exploring_spreads():
 def test_status_tells_of_the_mean_alone():
     emitter, archive = make("exploit"), grid()
     advance(emitter, archive)
-    assert emitter.status == Status(SIGMA, 1.0, improvements=0, restarts=0, stop=None)
+    assert emitter.status == Status(SIGMA, 1.0, improvements=1, restarts=0, stop=None)
     outcomes = outcomes_of(emitter, archive, emitter.ask(archive))
     emitter.tell(outcomes, archive)
     assert emitter.status.improvements == 0
