@@ -7,7 +7,6 @@ import numpy as np
 
 from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.archive import Archive, ArchiveSpec
-from repertoire.execution.provenance import software_versions
 from repertoire.metrics import measure
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
@@ -32,9 +31,9 @@ def merge(
         names: of the repertoires in errors.
 
     Returns:
-        A repertoire with the settings of the first. Its history is one row with the sums over all runs, and a
-        column `runs` with their number. Its thresholds are its elites' objectives: no search can continue
-        from it.
+        A repertoire with the settings and the versions of the first. Its history is one row with the sums
+        over all runs, and a column `runs` with their number. Its thresholds are its elites' objectives: no
+        search can continue from it.
 
     Raises:
         InvalidValueError: there is no repertoire, one was corrected or has specialists, they differ in
@@ -52,6 +51,8 @@ def merge(
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
     elites = together.elites()
+    # mixed processors once are mixed for good
+    mixed = {"processors": "mixed"} if any("processors" in one.versions for one in repertoires) else {}
     metrics = measure(elites.objectives, cells=together.cells, min_objective=settings.min_objective)
     return replace(
         first,
@@ -59,7 +60,7 @@ def merge(
         elites=elites,
         thresholds=together.thresholds,
         history={name: np.array([value]) for name, value in (counts | asdict(metrics)).items()},
-        versions=software_versions(),
+        versions=first.versions | mixed,
     )
 
 

@@ -57,6 +57,14 @@ def test_the_best_stay_and_of_equals_the_first() -> None:
     assert merge([merged, a]).history["runs"].tolist() == [3]
 
 
+def test_versions_are_those_of_the_first_and_mixed_processors_stay_known() -> None:
+    a, b = made([1.0], [0.05]), made([2.0], [0.15])
+    trained, mixed = {"numpy": "1.0"}, {"numpy": "2.0", "processors": "mixed"}
+    merged = merge([replace(a, versions=trained), replace(b, versions=mixed)])
+    assert merged.versions == {"numpy": "1.0", "processors": "mixed"}
+    assert merge([replace(a, versions=trained)] * 2).versions == trained
+
+
 def test_cells_can_change() -> None:
     merged = merge([made([1.0, 5.0, 2.0], [0.05, 0.15, 0.95])], archive=(2,))
     assert merged.grid == (2,)
