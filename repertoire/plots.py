@@ -336,14 +336,15 @@ def _ring_best(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray] | N
     """Put a ring around the best elite's cell, or the end of its line."""
     best = repertoire.best()
     if regions is not None:
-        x, y = repertoire.elites.measures[best]
+        # measures outside the ranges count as at the end of them
+        x, y = np.clip(repertoire.elites.measures[best], *np.transpose(repertoire.problem.measure_ranges))
     else:
         marked = np.zeros(repertoire.grid)
         marked[repertoire.cell(best)] = 1
         row, column = np.argwhere(stack(marked))[0]
         x, y = column + 0.5, row + 0.5 if marked.ndim > 1 else repertoire.elites.objectives[best]
-    axes.plot(x, y, "o", ms=11, mfc="none", mec="white", mew=3.5)
-    axes.plot(x, y, "o", ms=11, mfc="none", mec="#d62728", mew=1.8)
+    for color, width in (("white", 3.5), ("#d62728", 1.8)):  # at a border the ring is whole, too
+        axes.plot(x, y, "o", ms=11, mfc="none", mec=color, mew=width, clip_on=False)
 
 
 def _headline(repertoire: Repertoire) -> str:

@@ -159,6 +159,14 @@ def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
     assert 0.2 < half < 0.5
 
 
+def test_the_ring_is_seen_where_the_best_elite_lies_outside_the_ranges(tmp_path: Path) -> None:
+    full = with_centroids(2, 40)
+    full.elites.measures[-1] = 5.0, 0.0
+    draw_repertoire(full, tmp_path / "archive.png")
+    red = (np.abs(pixels(tmp_path / "archive.png").astype(int) - (214, 39, 40)) < 12).all(axis=2)
+    assert red.sum() > 20
+
+
 @pytest.mark.parametrize("measures", [1, 3])
 @pytest.mark.parametrize("k", [0, 1, 40])
 def test_other_archives_with_centroids_are_profiles(tmp_path: Path, measures: int, k: int) -> None:
