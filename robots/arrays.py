@@ -1,4 +1,4 @@
-"""`real_array`: arrays that users hand in."""
+"""`real_array` and `any_array`: arrays that users hand in."""
 
 import numpy as np
 
@@ -16,11 +16,16 @@ def real_array(name: str, values: object, dtype: type[np.floating] = np.float64)
     Raises:
         InvalidValueError: they are complex, no numbers, beyond all that NumPy holds, or not an array.
     """
-    try:
-        array = np.asarray(values)
-    except (ValueError, OverflowError):  # lists of different lengths
-        array = np.asarray(None)
+    array = any_array(values)
     if array.dtype.kind not in "biuf":
         raise InvalidValueError(f"{name} must be an array of real numbers, not of {array.dtype}")
     with np.errstate(over="ignore"):
         return array.astype(dtype)
+
+
+def any_array(values: object) -> np.ndarray:
+    """Return what NumPy makes of values; an array of shape () of lists that differ in length."""
+    try:
+        return np.asarray(values)
+    except (ValueError, OverflowError):
+        return np.asarray(None)

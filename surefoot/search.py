@@ -12,7 +12,9 @@ from repertoire.execution.resources import one_blas_thread
 from repertoire.metrics import Metrics
 from repertoire.problems.custom import Custom
 from repertoire.repertoire import Repertoire
+from repertoire.state import check_shape
 from repertoire.training.training import Training
+from robots.arrays import any_array, real_array
 from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations
 
@@ -108,26 +110,32 @@ class Search:
             RuntimeError: there was no ask, or it was told already.
         """
         count, columns = len(self._asked), self._checked_fields(fields)
-        lost = np.zeros(count, np.bool_) if failed is None else np.asarray(failed)
+        lost = np.zeros(count, np.bool_) if failed is None else any_array(failed)
         if lost.dtype != np.bool_:
             raise InvalidValueError(f"failed must be booleans, not {lost.dtype}")
         if self.needs_gradients:
-            problem = self._training.problem
-            dims = count, 1 + len(problem.measure_ranges), problem.solution_dim
-            gradients = np.asarray(gradients, np.float64)
-            if gradients.shape != dims or not np.isfinite(gradients[~lost]).all():
-                raise InvalidValueError(
-                    f"these solutions need gradients, which must be finite and have shape {dims}, not "
-                    f"{gradients.shape}"
-                )
+            check_shape("failed", lost, (count,))
+            gradients = self._checked_gradients(gradients, lost)
         steps = np.ones(count, np.int64)
         with one_blas_thread():
             self._training.tell(Evaluations(objectives, measures, lost, steps, gradients))
         self._keep(columns, np.asarray(measures, np.float64), np.flatnonzero(~lost))
 
+    def _checked_gradients(self, given: np.ndarray | None, lost: np.ndarray) -> np.ndarray:
+        """Gradients of the solutions that were asked, of which those that are lost do not count."""
+        problem = self._training.problem
+        dims = len(lost), 1 + len(problem.measure_ranges), problem.solution_dim
+        gradients = real_array("gradients", np.nan if given is None else given)
+        if gradients.shape != dims or not np.isfinite(gradients[~lost]).all():
+            raise InvalidValueError(
+                f"these solutions need gradients, which must be finite and have shape {dims}, not "
+                f"{gradients.shape}"
+            )
+        return gradients
+
     def _checked_fields(self, fields: Mapping[str, np.ndarray] | None) -> dict[str, np.ndarray]:
         """Fields of the solutions that were asked."""
-        columns = {name: np.asarray(values) for name, values in (fields or {}).items()}
+        columns = {name: any_array(values) for name, values in (fields or {}).items()}
         known = columns if self._fields is None else self._fields
         if columns.keys() != known.keys():
             raise InvalidValueError(

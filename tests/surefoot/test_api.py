@@ -102,6 +102,15 @@ def test_misuse_is_refused() -> None:
     found = climbing.ask()
     with pytest.raises(InvalidValueError, match=r"need gradients, which must .* shape \(1, 2, 3\), not \(\)"):
         climbing.tell(found.sum(axis=1), found[:, :1])
+    odd = (np.ones((1, 2, 3), complex), [[[1.0, 2.0], [3.0]]], "text", [[["a"] * 3] * 2])
+    for gradients in odd:
+        with pytest.raises(InvalidValueError, match="gradients must be an array of real numbers"):
+            climbing.tell(found.sum(axis=1), found[:, :1], gradients=gradients)
+    for failed, message in ((np.zeros(2, bool), r"shape \(1,\)"), ([[True], [True, False]], "booleans")):
+        with pytest.raises(InvalidValueError, match=f"failed must .*{message}"):
+            climbing.tell(found.sum(axis=1), found[:, :1], gradients=np.ones((1, 2, 3)), failed=failed)
+    with pytest.raises(InvalidValueError, match="the field 'odd' must hold a value for each"):
+        climbing.tell(found.sum(axis=1), found[:, :1], fields={"odd": [[1], [1, 2]]})
 
 
 def test_train_load_walk_and_recover(tmp_path: Path) -> None:
