@@ -24,7 +24,9 @@ Kind = TypeVar("Kind", bound=dict[str, object] | list[object])
 # the layout of HDF5 1.8 is the oldest in which metadata have checksums of their own
 _LAYOUT = "v108"
 _MOST_INFLATED = 2**30  # [bytes] by which the arrays of a file may be larger than the file
-_MOST_OBJECTS = 20_000  # arrays, texts and groups of a file
+# Arrays, texts and groups of a file. A search may have 1,000 emitters, each with up to 37 in the state and 5
+# in the history: those of CMA-MEGA with TD3.
+_MOST_OBJECTS = 50_000
 _LONGEST = 1000  # bytes of an attribute
 _DEEPEST = 8  # groups in groups
 SUM = 1e38  # largest sum of numbers up to `LARGEST`, such as a QD score; float32 holds it, too

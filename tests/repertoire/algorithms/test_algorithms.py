@@ -12,10 +12,12 @@ from search_tools import Strolling, assert_same_state
 from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm, start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
+from repertoire.emitters.emitter import Status
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.problems.arm import Arm
 from repertoire.problems.maze import Maze
 from repertoire.problems.sphere import Sphere
+from repertoire.storage import formats
 from repertoire.strategies.strategy import STOPS
 from robots.errors import InvalidValueError, SurefootError, UnknownNameError
 from robots.evaluations import Evaluations
@@ -171,6 +173,13 @@ def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
     other = start(algorithm, emitters=1)
     advance(other, 3)
     assert_same(search, other)
+
+
+def test_files_have_room_for_as_many_emitters_as_there_may_be(algorithm):
+    search = start(algorithm, emitters=1)
+    names = [f"{name}/" for name in search.state() if name.startswith("emitter_0/")]
+    objects = {name[:end] for name in names for end in range(len(name)) if name[end] == "/"}
+    assert 1000 * (len(objects) + len(dataclasses.fields(Status))) < formats._MOST_OBJECTS
 
 
 def test_a_state_that_lacks_something_is_refused(algorithm):

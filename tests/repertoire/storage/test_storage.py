@@ -271,7 +271,7 @@ def nested(file):
 
 
 def crowded(file):
-    for number in range(20_000):
+    for number in range(50_000):
         file.create_dataset(f"history/{number}", (), "u1")
 
 
@@ -344,11 +344,11 @@ SOUND_SEAL = {
         change("versions", text(lambda t: t.replace("surefoot", r"\u001b[2J"))),
         r"'versions': the character '\\x1b' cannot be part of a text",
     ),
-    "nested": (nested, "it holds more than 20,000 objects, or groups nested more than 8 deep"),
-    "crowded": (crowded, "it holds more than 20,000 objects, or groups nested more than 8 deep"),
+    "nested": (nested, "it holds more than 50,000 objects, or groups nested more than 8 deep"),
+    "crowded": (crowded, "it holds more than 50,000 objects, or groups nested more than 8 deep"),
     "circular": (
         lambda file: file.__setitem__("elites/again", file["elites"]),
-        "it holds more than 20,000 objects, or groups nested more than 8 deep",
+        "it holds more than 50,000 objects, or groups nested more than 8 deep",
     ),
     "large attribute": (large_attribute, "it is no repertoire file"),
     "threshold not a number": (
