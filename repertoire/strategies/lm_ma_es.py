@@ -17,6 +17,7 @@ from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 _MIN_STEP = 1e-12  # in units of the parameters
+_MOST_GROWTH = 500.0  # logarithm of a growth after which any step size is too large, but still a number
 _BLOCK = 2048  # columns a pass
 
 Vectors = Annotated[int, Field(gt=0, le=10_000, strict=True)]
@@ -109,7 +110,8 @@ class LMMAES(Strategy):
             self._constants,
         )
         # Loshchilov 2019, Algorithm 1, line 18
-        self._sigma *= math.exp(self._constants.c_sigma / 2 * (length / self.solution_dim - 1))
+        growth = self._constants.c_sigma / 2 * (length / self.solution_dim - 1)
+        self._sigma *= math.exp(min(growth, _MOST_GROWTH))
         self._generation += 1
 
     def _compose(self) -> _Transform:
