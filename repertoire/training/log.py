@@ -1,6 +1,6 @@
 """`TrainingLog`: the history of a training and the time that it took, batch by batch, for other programs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
@@ -10,6 +10,8 @@ import numpy as np
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import explain_errors, file_exists, make_folder, write_text
 from robots.files.texts import parse_number, read_text
+
+_MOST = 2_000_000_000  # bytes of a log, which are millions of batches
 
 
 class TrainingLog:
@@ -40,7 +42,7 @@ class TrainingLog:
     def _open(self, path: Path, history: Mapping[str, list[float]]) -> TextIO:
         """Leave in a CSV file what belongs to the run so far, and open it to go on."""
         kept: list[str] = []
-        if history and file_exists(path) and (lines := read_text(path).splitlines(keepends=True)):
+        if history and file_exists(path) and (lines := _read(path).splitlines(keepends=True)):
             columns = read_log(path)
             self._names = [*columns]
             if {*columns} != {*history, "seconds", "evaluations_per_s"}:
@@ -91,13 +93,11 @@ def read_log(path: str | Path) -> dict[str, np.ndarray]:
     Raises:
         InvalidFileError: the file cannot be read, or is not the log of a training.
     """
-    text = read_text(Path(path))
+    text = _read(Path(path))
     header, *rows = text[: text.rfind("\n") + 1].splitlines() or [""]
     names = header.split(",")
     try:
-        table = np.array([[parse_number(cell) for cell in row.split(",")] for row in rows]).reshape(
-            -1, len(names)
-        )
+        table = np.fromiter(_numbers(rows, len(names)), np.float64).reshape(-1, len(names))
     except ValueError as error:
         raise InvalidFileError(f"{path} is not the log of a training: {error}") from error
     if not {"evaluations", "seconds", "evaluations_per_s"} <= {*names}:
@@ -105,3 +105,20 @@ def read_log(path: str | Path) -> dict[str, np.ndarray]:
             f"{path} is not the log of a training, with columns evaluations, seconds and evaluations_per_s"
         )
     return dict(zip(names, table.T, strict=True))
+
+
+def _numbers(rows: Iterable[str], count: int) -> Iterator[float]:
+    """The numbers of all rows one by one: lists of them would take several times the memory.
+
+    Raises:
+        ValueError: a row does not hold so many numbers.
+    """
+    for row in rows:
+        cells = row.split(",")
+        if len(cells) != count:
+            raise ValueError(f"a row has {len(cells)} numbers, not {count}")
+        yield from map(parse_number, cells)
+
+
+def _read(path: Path) -> str:
+    return read_text(path, most=_MOST)

@@ -52,15 +52,19 @@ def parse_number(text: str) -> float:
     return float(text)
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, *, most: int = MOST) -> str:
     """Read a text file.
+
+    Args:
+        path: the file.
+        most: bytes that it may have.
 
     Raises:
         InvalidFileError: the file does not exist, cannot be read, is too large, is not text or holds control
             characters.
     """
     try:
-        text = read_bytes(path, MOST).decode("utf-8")
+        text = read_bytes(path, most).decode("utf-8")
         check_values(text)
     except UnicodeDecodeError as error:
         raise InvalidFileError(f"{path} is not a text file") from error

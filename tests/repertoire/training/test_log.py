@@ -58,6 +58,12 @@ def test_a_resumed_run_continues_its_log_where_it_was_saved(tmp_path: Path) -> N
     assert (np.diff(after["seconds"]) > 0).all()
 
 
+def test_the_log_of_a_long_run_can_be_read(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(f"evaluations,seconds,evaluations_per_s\n1,2,{'0' * 51_000_000}3\n")
+    assert read_log(log)["evaluations_per_s"].tolist() == [3.0]
+
+
 @pytest.mark.parametrize(
     "text",
     ["a note\n", *(f"evaluations,seconds,evaluations_per_s\n{row}\n" for row in ("1,2", "1,2,x", "1,2,3"))],
