@@ -17,8 +17,8 @@ _MOST = 2_000_000_000  # bytes of a log, which are millions of batches
 class TrainingLog:
     """Writes a row after each batch to a CSV file, for TensorBoard, or to both.
 
-    Of a log that an earlier process of the same run wrote, the rows up to its last checkpoint stay, and
-    `seconds` goes on from there.
+    Of a CSV file that an earlier process of the same run wrote, the rows up to its last checkpoint stay, and
+    `seconds` goes on from there. Without a CSV file, the `seconds` for TensorBoard start again at 0.
 
     Args:
         csv: the CSV file; None for none.
