@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy  # type: ignore[import-untyped]
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_info
 
@@ -44,7 +43,7 @@ def machine() -> dict[str, str]:
         if found["user_api"] == "blas"
     )
     processor = f"{processor_name()} ({get_host_cpu_name()})"  # the name alone stands for several generations
-    return {"processor": processor, "blas": ", ".join(blas), "scipy": scipy.__version__} | versions
+    return {"processor": processor, "blas": ", ".join(blas)} | versions
 
 
 def arrays_in(found: object, name: str = "") -> Iterator[tuple[str, np.ndarray]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from repertoire.execution.executor import executor_source
 
-_PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "h5py")
+_PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "scipy", "h5py")  # SciPy for its BLAS and nearest cells
 
 
 def software_versions() -> dict[str, str]:

@@ -14,6 +14,7 @@ import pytest
 from adapt.damage.text import damaged_robots
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.merging import merge
+from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, read_search
@@ -265,6 +266,16 @@ def test_elites_repeat_with_their_seeds(training, tmp_path, monkeypatch) -> None
     assert np.array_equal(again.objectives, elites.objectives)
     assert np.array_equal(again.measures, elites.measures)
     assert len(set(seeds_of.values())) == 96, "evaluations share seeds"
+
+
+def test_other_software_is_named_and_what_a_file_does_not_tell_is_not() -> None:
+    with start_training("sphere-4", "cma-mae", out=None, seed=1, evaluations=100) as training:
+        training.saved_by = software_versions() | {"scipy": "0.1"}
+        now = software_versions()["scipy"]
+        message = f"saved with scipy 0.1, resumed with {now}: results may differ"
+        assert training.changed_versions() == [message]
+        del training.saved_by["scipy"]  # as in a file of an earlier version
+        assert training.changed_versions() == []
 
 
 def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None:
