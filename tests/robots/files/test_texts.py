@@ -80,7 +80,7 @@ def test_texts_of_several_lines_and_infinities_are_left_to_whoever_reads_them() 
         parse_yaml("joints: !!set {hip, knee}")
 
 
-def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path, monkeypatch) -> None:
+def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "picture").write_bytes(b"\xff\xfe")
     (tmp_path / "text").write_text("text")
@@ -91,9 +91,8 @@ def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path, mo
     (tmp_path / "bell").write_text("\a")
     with pytest.raises(InvalidFileError, match=r"bell: the character '\\x07' cannot be part of a text"):
         read_text(tmp_path / "bell")
-    monkeypatch.setattr("robots.files.texts.MOST", 3)
     with pytest.raises(InvalidFileError, match="it is larger than 0 MB"):
-        read_text(tmp_path / "text")
+        read_text(tmp_path / "text", most=3)
 
 
 def test_a_message_is_one_line_of_bounded_length() -> None:
