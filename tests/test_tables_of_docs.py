@@ -888,7 +888,24 @@ def test_missions_of_the_version_before() -> None:
         f"{old['reached'].sum()} of {len(old)} arrived before, after {old['seconds'].mean():.1f} s as a mean"
     )
     assert words in text
-    assert f"{new['reached'].sum()} do now, after {new['seconds'].mean():.1f} s" in text
+    assert f"and {new['reached'].sum()} do, after {new['seconds'].mean():.1f} s" in text
+
+
+def test_missions_of_the_ant_by_two_versions() -> None:
+    every, text = pd.read_csv(BENCHMARKS / "missions-ant-versions.csv"), " ".join(MISSIONS.split())
+    now = pd.read_csv(RESULTS / "mission" / "ant" / "missions.csv").query(
+        "method == 'mission' and world == 'gap'"
+    )
+    suite = every[every["seed"] == 1].set_index(["case", "number"])
+    assert (now.set_index(["case", "number"])["seconds"].loc[suite.index] == suite["seconds now"]).all()
+    assert f"and {suite['reached before'].sum()} did, after {suite['seconds before'].mean():.1f} s" in text
+    before, after = (every[f"reached {when}"].sum() for when in ("before", "now"))
+    assert f"{before} of {len(every)} arrived before and {after} do now" in text
+    assert f"it is {after} of {len(every)} ({after / len(every):.0%})" in text
+    longer = mean_interval((every["seconds now"] - every["seconds before"]).to_numpy())
+    interval = f"from {longer.low:.1f} to {longer.high:.1f} s"
+    words = f"take {longer.mean:.1f} s longer as a mean, with a 95% interval {interval}"
+    assert words in text
 
 
 def test_missions_with_repairs() -> None:
