@@ -10,8 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robots.errors import InvalidRobotError, one_line
-from robots.mjcf.screening import compile_spec
+from robots.mjcf.screening import compiled_so_far
 
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT
@@ -194,14 +193,10 @@ def settle_gains(spec: mujoco.MjSpec) -> None:
         InvalidRobotError: the spec does not compile.
     """
     servos = [motor for motor in spec.actuators if motor.biasprm[2] > 0]  # a gain itself is negative
-    if not servos:
-        return
-    try:
-        model = compile_spec(spec)
-    except ValueError as error:
-        raise InvalidRobotError(f"the changed MJCF does not compile: {one_line(error)}") from error
-    for motor in servos:
-        motor.biasprm = model.actuator_biasprm[motor.id]
+    if servos:
+        model = compiled_so_far(spec)
+        for motor in servos:
+            motor.biasprm = model.actuator_biasprm[motor.id]
 
 
 def transmissions(model: mujoco.MjModel) -> str:

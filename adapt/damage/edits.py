@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 
 from robots.description import Description
-from robots.errors import InvalidRobotError, InvalidValueError, one_line
-from robots.mjcf.screening import compile_spec
+from robots.errors import InvalidValueError
+from robots.mjcf.screening import compiled_so_far
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 FIXED = "hinge of {}"  # name of the site that is left where a joint was
@@ -62,18 +62,6 @@ def limb_geoms(spec: mujoco.MjSpec, joints: Sequence[str]) -> list[mujoco.MjsGeo
         geoms += body.geoms
         rigid += [child for child in body.bodies if not child.joints]
     return geoms
-
-
-def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """A model as damage has left it so far: only there is it known where things are.
-
-    Raises:
-        InvalidRobotError: it does not compile.
-    """
-    try:
-        return compile_spec(spec)
-    except ValueError as error:
-        raise InvalidRobotError(f"the damaged MJCF does not compile: {one_line(error)}") from error
 
 
 def delete_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> None:

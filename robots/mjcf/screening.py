@@ -21,7 +21,7 @@ import mujoco
 import numpy as np
 
 from robots.catalogue import MODELS
-from robots.errors import InvalidRobotError
+from robots.errors import InvalidRobotError, one_line
 from robots.files.atomic import explain_errors
 
 MOST_SAMPLES = 4_000_000  # of a height field; as a text they take 40 MB
@@ -139,6 +139,18 @@ def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
     """
     with warnings.catch_warnings(action="ignore"):
         return spec.compile()
+
+
+def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """A model as changes have left it so far: only there is it known where things are, and what follows.
+
+    Raises:
+        InvalidRobotError: it does not compile.
+    """
+    try:
+        return compile_spec(spec)
+    except ValueError as error:
+        raise InvalidRobotError(f"the changed MJCF does not compile: {one_line(error)}") from error
 
 
 def meaning(message: str) -> str:

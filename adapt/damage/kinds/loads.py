@@ -8,11 +8,12 @@ import mujoco
 import numpy as np
 
 from adapt.damage.damage import Change, Defect, changes_of, register
-from adapt.damage.edits import compiled_so_far, mark, the_joint
+from adapt.damage.edits import mark, the_joint
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import settle
 from adapt.damage.strength import Scale
 from robots.errors import InvalidValueError
+from robots.mjcf.screening import compiled_so_far
 
 _DENSITY = 2700.0  # of aluminium [kg/m³]
 _ABOVE = 100.0  # [m] over a body's centre of mass, from where its top is looked for
