@@ -67,13 +67,16 @@ class ProgressBar:
             done: of the total.
             total: if it has changed.
             note: to be shown too.
-            timed: whether the speed counts from here on; False while the work still compiles.
+            timed: whether the speed counts what was done since the last report, which compilation and the
+                work of earlier commands should not.
         """
         self._reported = True
         self._total = total or self._total
         done = min(done, self._total or 1.0)
-        # speed counts from the first update on, without what that brings
-        self._bar.update(self._task, completed=done if timed else None, total=self._total or 1.0)
+        if not timed:
+            self._bar.reset(self._task)
+        # the first update since then only begins the time in which speed is measured
+        self._bar.update(self._task, completed=done, total=self._total or 1.0)
         text = self._text(done, note)
         self._bar.update(self._task, description=text)
         if time.monotonic() - self._last_line >= self._line_seconds:
@@ -155,11 +158,15 @@ def training_bar(total: int) -> Iterator[Callable[["TrainingProgress"], None]]:
 def study_bar() -> Iterator[Callable[["StudyProgress"], None]]:
     """The progress of a study, with a line for every trial that finishes."""
     finished: object = None
+    known: set[object] = set()
     with ProgressBar("trials", line_seconds=60.0) as bar:
 
         def show(progress: "StudyProgress") -> None:
             nonlocal finished
-            bar(progress.done, total=progress.trials)
+            # trials that earlier commands began first report what those did
+            timed = progress.last is not None or progress.running.keys() <= known
+            known.update(progress.running)
+            bar(progress.done, total=progress.trials, timed=timed)
             result = progress.last
             if result is not None and result is not finished:
                 finished = result

@@ -5,9 +5,10 @@ import signal
 
 import pytest
 
+from suites.study import StudyProgress
 from surefoot import progress
 from surefoot.interrupts import interrupt_flag
-from surefoot.progress import ProgressBar
+from surefoot.progress import ProgressBar, study_bar
 
 
 @pytest.fixture
@@ -39,6 +40,20 @@ def test_shares_and_totals_that_change(clock, capsys) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "replays: 20%  1 min left",
         "1.5/12 trials",
+    ]
+
+
+def test_a_resumed_study_does_not_count_what_earlier_commands_did(clock, capsys) -> None:
+    study = StudyProgress(4, ended=set())
+    with study_bar() as show:
+        show(study)
+        for seconds, trial, share in ((1, 0, 0.5), (2, 0, 0.51), (3, 1, 0.5), (60, 0, 0.7), (120, 1, 0.7)):
+            clock[0] = 1000.0 + seconds
+            study.update(("hopper", "me-es", trial), share)
+            show(study)
+    assert capsys.readouterr().out.splitlines() == [
+        "1.2/4 trials  14 min left",
+        "1.4/4 trials  13 min left",
     ]
 
 
