@@ -331,12 +331,14 @@ class Strengthening:
         first: int = 0,
         episodes: int = _FINAL_EPISODES,
     ) -> np.ndarray:
-        """Mean progress while up of gaits under a condition, (k,), in the same fresh episodes."""
+        """Mean progress while up of gaits, (k,), in the same fresh episodes on models of a condition."""
         seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, first, episodes, condition)
+        models = (first + np.arange(episodes)) % damaged.models
         means = []
         for some in np.array_split(rows, math.ceil(len(rows) / _FINALISTS)):
             report(0.0)  # so that it can be stopped
-            ran = damaged.run(np.repeat(some, len(seeds)), np.tile(seeds, len(some)))
+            each, every = np.tile(seeds, len(some)), np.tile(models, len(some))
+            ran = damaged.run(np.repeat(some, len(seeds)), each, robots=every)
             means.append(self._aim.of(ran).reshape(len(some), len(seeds)).mean(axis=1))
         return np.concatenate(means)
 

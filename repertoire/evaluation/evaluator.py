@@ -54,13 +54,14 @@ class Evaluator:
 
     Args:
         repertoire: whose elites run; not empty.
-        conditions: robots by the name of their condition; they share their controllers and measures. Where a
-            condition has several models of its robot, every one as many, an episode's seed chooses.
+        conditions: robots by the name of their condition, or several models of each, every one as many. All
+            share their controllers and measures.
         threads: of the simulation; all cores by default. No result depends on it.
         objective: of episodes, (n,), if not their objectives, the minimum where the simulation diverged.
 
     Attributes:
         conditions: their names.
+        models: how many of its robot each condition has.
         robots: those of the conditions, all models of the first before the second's, with the length of the
             episodes.
 
@@ -84,7 +85,7 @@ class Evaluator:
         self._objective = objective
         self.conditions = tuple(conditions)
         models = [[found] if isinstance(found, Robot) else found for found in conditions.values()]
-        self._models = len(models[0])
+        self.models = len(models[0])
         self.robots = tuple(robot.with_episode_steps(steps) for robots in models for robot in robots)
         self._executor = start_executor(*self.robots, threads=threads)
         self.threads = self._executor.threads
@@ -110,7 +111,7 @@ class Evaluator:
         rows: np.ndarray,
         seeds: np.ndarray,
         *,
-        conditions: np.ndarray | None = None,
+        robots: np.ndarray | None = None,
         traced: bool = False,
         on_finished: Callable[[int], None] | None = None,
     ) -> Episodes:
@@ -119,16 +120,16 @@ class Evaluator:
         Args:
             rows: of the elites in the repertoire, (n,).
             seeds: of the episodes, (n,).
-            conditions: numbers of their conditions, (n,); the first condition by default.
+            robots: numbers of those that they drive, (n,), see `robots`; the first by default.
             traced: whether to record what sensors read.
             on_finished: called from other threads with the number of episodes finished.
         """
-        solutions = self._solutions[rows]
-        if self._models > 1:
-            first = 0 if conditions is None else conditions * self._models
-            conditions = first + seeds % self._models
         return self._executor.evaluate(
-            solutions, seeds, variants=conditions, request=Request(traces=traced), on_finished=on_finished
+            self._solutions[rows],
+            seeds,
+            variants=robots,
+            request=Request(traces=traced),
+            on_finished=on_finished,
         )
 
     def objectives(self, episodes: Episodes) -> np.ndarray:
@@ -161,7 +162,8 @@ class Evaluation:
     """Every one of k elites runs n episodes under every one of d conditions.
 
     The episodes' seeds are the same for all elites and conditions ("common random numbers"), so that what
-    sets two means apart is not that one elite started more luckily. The result is a function of the
+    sets two means apart is not that one elite started more luckily. Where conditions have several models of
+    their robots, these take turns from episode to episode. The result is a function of the
     repertoire, the conditions, n and the seed, whatever the threads, the blocks or the interruptions. Close
     it, or use it as a context, to close its evaluator.
 
@@ -334,7 +336,7 @@ class Evaluation:
             name: Array(column.dtype.str, ("episodes", _WIDE.get(name, ""))[: column.ndim], finite=False)
             for name, column in self._columns.items()
         }
-        return Format("surefoot episodes", version=3, arrays=arrays, texts=("identity",))
+        return Format("surefoot episodes", version=4, arrays=arrays, texts=("identity",))
 
     @property
     def _resumable(self) -> Identity:
@@ -345,7 +347,8 @@ class Evaluation:
         """Run some of the episodes, which are numbered by condition, then by elite."""
         entries, episodes = np.divmod(numbers, self.episodes)
         conditions, rows = np.divmod(entries, self._controllers)
-        return self.evaluator.run(rows, self._seeds[episodes], conditions=conditions, on_finished=on_finished)
+        robots = conditions * self.evaluator.models + episodes % self.evaluator.models
+        return self.evaluator.run(rows, self._seeds[episodes], robots=robots, on_finished=on_finished)
 
     def _check(self, contents: Contents) -> None:
         """Refuse episodes that are a function of something else, impossible, or more than there will be."""

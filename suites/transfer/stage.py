@@ -63,7 +63,7 @@ class Stage:
             robots = {str(number): robot for number, robot in enumerate(self._world.robots(self._use))}
             numbers = np.tile(np.arange(count) % len(robots), len(self._rows))
             with self._simulator(robots) as evaluator:
-                found = evaluator.run(rows, seeds, conditions=numbers)
+                found = evaluator.run(rows, seeds, robots=numbers)
         distances = np.where(found.diverged, 0.0, found.distances).reshape(len(self._rows), count)
         shares = (distances / self._nominal[:, None]).ravel()
         return {

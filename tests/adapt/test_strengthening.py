@@ -266,12 +266,23 @@ def test_gaits_on_whose_mirror_images_there_is_no_gain_stay_as_they_are(one_side
 
 
 def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> None:
-    rounds = made_up(monkeypatch, 0.0)
+    rounds, driven = made_up(monkeypatch, 0.0), []
+    run = module.Evaluator.run
+
+    def watched(*arguments, robots: np.ndarray | None = None):
+        if robots is not None:
+            driven.append(np.bincount(robots) / len(robots))
+        return run(*arguments, robots=robots)
+
+    monkeypatch.setattr(module.Evaluator, "run", watched)
     work = start(randomization=GAP.model_copy(update={"models": 3}))
     work.run()
     labels = [[change.label for change in robot.modifications] for robot in rounds[0]["robots"]]
     assert len({label for label, _ in labels}) == 3
     assert {label for _, label in labels} == {LOST}
+    assert driven, "gaits are compared on the models"
+    for shares in driven:
+        assert shares.tolist() == [0.4, 0.3, 0.3], "they take turns in ten episodes"
 
 
 def test_nothing_to_strengthen_is_told_at_once() -> None:

@@ -73,17 +73,18 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
 def test_a_rehearsal_on_randomised_models_is_one_of_the_same_repertoire(repertoire, tmp_path) -> None:
     damages = [parse_damage(CONDITIONS[1], repertoire.robot)]
     drawn = Randomization(strength=(0.5, 0.6), models=2)
-    settings = {"episodes": 2, "seed": 5, "threads": 1}
+    settings = {"episodes": 2, "seed": 1, "threads": 1}
     with rehearsal(repertoire, damages, randomization=drawn, **settings) as evaluation:
         evaluation.run()
     table = rehearsed_table(evaluation)
-    seeds = derive_seeds(5, SeedFamily.REHEARSAL, 0, 2)
+    seeds = derive_seeds(1, SeedFamily.REHEARSAL, 0, 2)  # both even: they do not choose the models
+    assert not any(seeds % 2)
     models = [model.with_episode_steps(STEPS) for model in draw_models(repertoire.robot, drawn)]
     for number, damaged in enumerate([lambda model: model, damages[0].apply]):
         with Simulation(*[damaged(model) for model in models], threads=1) as simulation:
             solutions = np.repeat(repertoire.elites.solutions, 2, axis=0)
             k = len(repertoire)
-            found = simulation.evaluate(solutions, np.tile(seeds, k), variants=np.tile(seeds % 2, k))
+            found = simulation.evaluate(solutions, np.tile(seeds, k), variants=np.tile([0, 1], k))
         means = found.objectives.reshape(k, 2).mean(axis=1)
         assert table.objectives[number] == pytest.approx(means, rel=1e-5)
     write_table(tmp_path / "table.h5", table, evaluation.identity)
