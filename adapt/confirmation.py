@@ -34,8 +34,9 @@ class ConfirmedSearch:
 
     What is clear needs fewer trials. If the recommended gait were no better, any order of its m confirmation
     trials and all k trials of the incumbent would be as likely as another, and all of its own would be the
-    best ones with a probability of at most 1 / C(m + k, m): an exact test, whatever the distribution. So once
-    they are, this is at most 0.1, and the difference is at least three standard errors, it is confirmed.
+    best ones with a probability of at most 1 / C(m + k, m), whatever the distribution, over all recoveries
+    (given that another gait was preferred, the incumbent's first trial was probably poor). So once they are,
+    this is at most 0.1, and the difference is at least three standard errors, it is confirmed.
     Further trials can undo that they are the best ones, never bring it about: looking after each trial adds
     nothing to the error. Where only the incumbent falls, the recommended gait has its n trials first: then
     the incumbent falls once more, and not n times.

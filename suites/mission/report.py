@@ -20,6 +20,7 @@ _LATEST = 6.0  # [s] after the damage that a fall or an alarm counts as its noti
 _HALF = 0.5  # of the healthy speed, that HexaHeal's rule asks for
 _OFTEN = 0.7  # of a damage's missions, that it asks for
 _BOOTSTRAP = 2000
+_FEWEST = 6  # values of which a bootstrap's interval covers about what it promises
 
 
 def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
@@ -65,7 +66,8 @@ def _sections(runs: pd.DataFrame, goal: str) -> Iterator[str]:
             "old walks on with one gait; resets is told, and its three trials, whose time counts, begin from "
             "resets.",
             "Across the gap, the robot differs from its model as in the recovery benchmark.",
-            "Intervals of 95%: Wilson's of shares, a bootstrap's of medians and means, Poisson's of rates.",
+            "Intervals of 95%: Wilson's of shares, Poisson's of rates, a bootstrap's of medians and means, "
+            f"except where there are fewer than {_FEWEST} values, or all are the same.",
         ]
     )
     for task, title, write in (
@@ -189,10 +191,12 @@ def share(count: int, total: int) -> str:
 
 
 def interval(values: "pd.Series[float] | np.ndarray", statistic: Callable[..., Any]) -> str:
-    """A statistic with the interval of a bootstrap; a dash without values."""
+    """A statistic, with the interval of a bootstrap where that says something; a dash without values."""
     sample = np.asarray(values, np.float64)
     if not len(sample):
         return NOTHING
+    if len(sample) < _FEWEST or np.all(sample == sample[0]):
+        return _number(statistic(sample))
     drawn = np.random.default_rng(0).choice(sample, (_BOOTSTRAP, len(sample)))
     low, high = np.quantile(statistic(drawn, axis=1), (0.025, 0.975), method="nearest")
     return f"{_number(statistic(sample))} ({_number(low)} to {_number(high)})"

@@ -117,7 +117,7 @@ def metrics(trials: int) -> dict[str, RecoveryMetric]:
         "CVaR10": RecoveryMetric(f"rr_{trials}", worst_tenth),
         **{name: RecoveryMetric(name, upper_median, decimals=0, higher=False) for name in ("T90", "T95")},
         **{f"solved@{mark}": RecoveryMetric(f"rr_{mark}", solved) for mark in marks if mark >= 5},
-        f"falls@{EARLY}": RecoveryMetric(f"falls_{EARLY}", mean, higher=False),
+        f"falls@{min(EARLY, trials)}": RecoveryMetric(f"falls_{EARLY}", mean, higher=False),
         "stop": RecoveryMetric("stop", upper_median, decimals=0, higher=None),
         "RR@stop": RecoveryMetric("RR@stop", mean),
         "of whole": RecoveryMetric("whole", mean),

@@ -1,5 +1,6 @@
 """Studies of missions: what is measured off events, run, kept and reported."""
 
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -172,17 +173,17 @@ def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:
             reached=reached, delay=None if damage == "healthy" else 1.0,
         )  # fmt: skip
 
-    results = [
-        record("goal-000", "healthy", 12.0, True),
+    damaged = [
         record("goal-001", "left_front:lost", 24.0, True),
         record("goal-002", "left_rear:lost", 30.0, True),
         record("goal-003", "right_rear:lost", 90.0, False),
     ]
-    assert list(tabulate(results)["kind"]) == ["healthy", "lost", "lost", "lost"]
+    results = [record("goal-000", "healthy", 12.0, True), *damaged, *damaged]
+    assert list(tabulate(results)["kind"]) == ["healthy", *["lost"] * 6]
     csv, report = write_report("hexapod", 5.0, results, tmp_path)
-    assert len(csv.read_text().splitlines()) == 5
+    assert len(csv.read_text().splitlines()) == 8
     (row,) = [line for line in report.read_text().splitlines() if "| lost |" in line]
-    assert "67% (21% to 94%)" in row
+    assert "67% (30% to 90%)" in row
     assert "| 30.0 (24.0 to ∞) | 2.5 |" in row
 
 
@@ -203,7 +204,10 @@ def test_hexaheal_s_rule_asks_for_half_of_the_speed_without_a_fall(tmp_path: Pat
 def test_intervals() -> None:
     assert share(95, 100) == "95% (89% to 98%)"  # Wilson 1927
     assert interval(np.array([]), np.mean) == NOTHING
-    assert interval(np.full(9, 2.0), np.mean) == "2.0 (2.0 to 2.0)"
+    assert interval(np.full(9, 2.0), np.mean) == "2.0", "nothing varied, so nobody knows how much it may"
+    assert interval(np.arange(5.0), np.mean) == "2.0", "too few"
+    low, high = re.fullmatch(r"2\.5 \((.*) to (.*)\)", interval(np.arange(6.0), np.mean)).groups()
+    assert (float(low), float(high)) == pytest.approx((1.2, 3.8), abs=0.25)
 
 
 def test_the_command_plans_a_study(repertoire, run, tmp_path: Path) -> None:

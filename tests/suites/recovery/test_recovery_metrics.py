@@ -62,7 +62,7 @@ def test_means_and_interquartile_means_differ():
 
 def test_few_trials_have_fewer_metrics():
     assert set(metrics(4)) == {
-        *("RR@1", "RR@2", "RR@3", "T90", "T95", "AURC", "CVaR10", "falls@10", "stop", "RR@stop"),
+        *("RR@1", "RR@2", "RR@3", "T90", "T95", "AURC", "CVaR10", "falls@4", "stop", "RR@stop"),
         *("mean", "of whole", "falls after", "thinking [s]"),
     }
 
