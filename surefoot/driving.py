@@ -47,6 +47,8 @@ def drive(
         robots.link.link.LinkError: no robot answers, it is another one, or it went silent.
         SurefootError: pyzmq or mcap-ros2-support is not installed.
     """
+    import numpy as np
+
     from repertoire.storage.repertoires import read_repertoire
     from robots.files.atomic import check_writable
     from robots.link.driving import drive as play
@@ -64,11 +66,14 @@ def drive(
     names = machine.description.joints, tuple(machine.description.feet)
     if csv is not None:
         check_writable(csv)
+    solution = source.gaits.solutions[row]
     moments: list[DrivenStep] = []
+    # compiled now: a robot that is not told anything soon can be driven by another computer
+    machine.controller.act(solution, np.zeros(machine.observation_dim, np.float32), 0)
     with ExitStack() as stack:
-        log = stack.enter_context(McapLog(Path(mcap), *names, gait=label)) if mcap is not None else None
         link = RemoteLink(machine, robot, keys=None if keys is None else Path(keys))
         stack.callback(link.close)
+        log = stack.enter_context(McapLog(Path(mcap), *names, gait=label)) if mcap is not None else None
 
         def save() -> None:
             if csv is not None and moments:
@@ -82,7 +87,7 @@ def drive(
                 log.write(Reading.of(moment))
 
         told = note if csv is not None or log else None
-        done = play(link, source.gaits.solutions[row], seconds, told, command)
+        done = play(link, solution, seconds, told, command)
         way = "it does not know where it is" if done.ahead is None else f"{done.ahead:.2f} m ahead"
         end = "still on its feet" if done.ended == "time" else "it fell, and is damped"
         return f"{done.steps * machine.control_step:.1f} s: {way}, {end}; {link.words}"
@@ -130,11 +135,13 @@ def serve(
 
     whole = _robot(source)
     broken = whole if damage is None else parse_damage(damage, whole).apply(whole)
-    happens = [(change.time, change.damage.apply(whole)) for change in read_changes(changes, whole)]
+    before = [] if damage is None else [f"{damage}@0"]  # to which what happens is added
+    happens = [(one.time, one.damage.apply(whole)) for one in read_changes([*before, *changes], whole)]
     if happens and happens[0][0] < 0:
         raise InvalidValueError(
             f"what happens at {happens[0][0]:g} s is before the first command: name a later time"
         )
+    del happens[: len(before)]
     simulated = SimulatedRobot(broken, whole, seed=seed, odometry=odometry, changes=happens, helped=helped)
     server = RobotServer(simulated, address, keys=None if keys is None else Path(keys))
     try:

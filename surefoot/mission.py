@@ -111,7 +111,7 @@ def replay(
     Args:
         source: the repertoire of the mission, see `Mission`.
         log: that `surefoot mission --log` wrote.
-        rehearsal: of the mission.
+        rehearsal: of the mission; the one that the log names by default.
         threads: of the simulation.
 
     Returns:
@@ -142,6 +142,8 @@ def replay(
         }
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidFileError(f"{path} does not tell how the mission was asked for") from error
+    if rehearsal is None and facts.get("rehearsal") is not None:
+        rehearsal = str(facts["rehearsal"])
     world = ReplayedWorld(path, source.robot)
     mission = Mission(file, rehearsal=rehearsal, threads=threads, world=world, **asked)
     same = check_decisions(mission, events)

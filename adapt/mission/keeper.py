@@ -24,6 +24,7 @@ from robots.plugins import load_plugins
 from robots.robot import Robot
 
 _KEPT = 100  # actions, of which those are known that a state answers
+_FRAME = (0.0, 0.0, 0.0)  # what controllers see is turned into their frames already
 _SILENT = 1.0  # [s] of states that may not come; a robot that is silent for longer is lost
 
 
@@ -107,7 +108,7 @@ class Keeper:
         known, seen = self._robot.controller, np.zeros(self._robot.observation_dim, np.float32)
         known.act(np.zeros(known.parameter_count, np.float32), seen, 0)  # compiled before it must be in time
         self._first = first_state(link)
-        self._senses = Senses(self._robot, self._first)
+        self._senses = Senses(self._robot, self._first, origin=_FRAME)
         self._take(self._first)
 
     def begin(self, motion: Motion) -> None:
@@ -116,7 +117,7 @@ class Keeper:
         if before is not None and before.damped:
             self._told = self._hanging()
         if motion.row is not None:
-            self._senses = Senses(self._robot, self._first)
+            self._senses = Senses(self._robot, self._first, origin=_FRAME)
         if motion.abrupt or before is None or (motion.row, motion.damped) != (before.row, before.damped):
             self._made, self._from, self._since = 0, self._told, self._seen.state.time
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -124,14 +125,26 @@ class Senses:
         robot: whole.
         first: the state before the first action.
         command: that it is to follow, see `drive`.
+        origin: x, y [m] and yaw [rad] from which a target is straight ahead; those of the first state by
+            default.
 
     Raises:
         InvalidValueError: its observations need odometry, which the robot does not have; it needs a command
             and there is none, or one outside its ranges.
     """
 
-    def __init__(self, robot: Robot, first: State, command: tuple[float, float] | None = None) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        first: State,
+        command: tuple[float, float] | None = None,
+        *,
+        origin: tuple[float, float, float] | None = None,
+    ) -> None:
         self._command = command
+        if origin is None and first.odometry is not None:
+            origin = (*first.odometry.position[:2], float(angles(first)[2]))
+        self._origin = origin or (0.0, 0.0, 0.0)
         if command is not None:
             robot = robot.with_command(*command)
         self._observer, self._start = Observer(robot), first.odometry
@@ -168,15 +181,15 @@ class Senses:
             given |= self._placed(state.odometry, self._start, float(angles(state)[2]))
         return self._observer(**given)
 
-    @staticmethod
-    def _placed(now: Odometry, start: Odometry, yaw: float) -> dict[str, Any]:
+    def _placed(self, now: Odometry, start: Odometry, yaw: float) -> dict[str, Any]:
         """What follows from odometry."""
+        x0, y0, yaw0 = self._origin
         (x, y, z), (vx, vy, vz) = now.position, now.velocity
-        ahead, aside = np.cos(yaw) * vx + np.sin(yaw) * vy, np.cos(yaw) * vy - np.sin(yaw) * vx
+        ahead, aside = _along(yaw0, x - x0, y - y0)
         return {
-            "velocity": (ahead, aside, vz),
+            "velocity": (*_along(yaw, vx, vy), vz),
             "height": z - start.position[2],
-            "bearing": np.arctan2(-y, TARGET_X - x) - yaw,
+            "bearing": math.atan2(-aside, TARGET_X - ahead) - math.remainder(yaw - yaw0, math.tau),
         }
 
 
@@ -190,9 +203,13 @@ def _ahead(first: State, last: State) -> float | None:
     """Way along the first heading [m]."""
     if first.odometry is None or last.odometry is None:
         return None
-    yaw = float(angles(first)[2])
     dx, dy, _ = np.subtract(last.odometry.position, first.odometry.position)
-    return float(np.cos(yaw) * dx + np.sin(yaw) * dy)
+    return _along(float(angles(first)[2]), dx, dy)[0]
+
+
+def _along(yaw: float, x: float, y: float) -> tuple[float, float]:
+    """A vector's parts along a heading, and to the left of it."""
+    return math.cos(yaw) * x + math.sin(yaw) * y, math.cos(yaw) * y - math.sin(yaw) * x
 
 
 def angles(state: State) -> np.ndarray:

@@ -16,6 +16,7 @@ from robots.files.texts import LARGEST
 from robots.link.interface import Interface
 
 PROTOCOL = 1
+TAKEN = "another computer drives this robot"  # a refusal that passes
 MOST_BYTES = 65_536  # of a message
 Mode = Literal["ready", "driven", "damping"]
 _Three = tuple[Finite, Finite, Finite]

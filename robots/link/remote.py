@@ -13,6 +13,7 @@ from robots.link.interface import Interface
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import (
     PROTOCOL,
+    TAKEN,
     CommandMessage,
     Hello,
     MotorCommand,
@@ -28,6 +29,8 @@ from robots.robot import Robot
 
 _WAIT = 1.5  # control steps for a state, after which the computer goes on without
 _SILENCE = 1.0  # [s] of listening without any state, after which the robot counts as lost
+_DEAF = 1.0  # [s] of commands without any that is answered, after which it does, too
+_BUSY = 1.0  # [s] within which a robot may be let go of that another computer drove
 
 
 class RemoteLink(RobotLink):
@@ -60,7 +63,7 @@ class RemoteLink(RobotLink):
         self._context, self._keys = zmq.Context(), keys
         self.intervals: list[float] = []
         self.missed = self.skipped = self.refused = self.damped = self.sent = 0
-        self._drives, self._listened = False, 0.0
+        self._drives, self._listened, self._ignored = False, 0.0, 0
         try:
             self._session = self._greeted(patience)
             self._push = self._connected(zmq.PUSH, COMMANDS)
@@ -89,7 +92,13 @@ class RemoteLink(RobotLink):
         self.intervals.append(now - self._heard)
         self.damped += self._drives and state.mode == "damping"
         self.skipped += state.seq - self._state.seq - 1
+        self._ignored = self._ignored + 1 if self._drives and state.answered <= self._state.answered else 0
         self._heard, self._state = now, state
+        if self._ignored * self.face.robot.control_step > _DEAF:
+            raise LinkError(
+                f"the robot at {self._address} has not taken commands for {_DEAF:g} s: does another computer "
+                "drive it?"
+            )
         return state
 
     def act(self, action: np.ndarray) -> None:
@@ -126,17 +135,11 @@ class RemoteLink(RobotLink):
 
     def _greeted(self, patience: float) -> str:
         """The session that the robot gives, if it is the right one."""
-        robot = self.face.robot
-        with self._connected(zmq.REQ, HELLOS) as socket:
-            socket.send(encode(Hello(protocol=PROTOCOL)))
-            if not socket.poll(int(patience * 1e3)):
-                how = "with these keys" if self._keys else "without keys"
-                raise LinkError(f"no robot answers at {self._address}: is it switched on, {how}?")
-            message = socket.recv()
-        try:
-            answer = decode(Hello, message)
-        except InvalidValueError as error:
-            raise LinkError(f"what answers at {self._address} is no robot: {error}") from error
+        robot, until = self.face.robot, time.monotonic() + min(_BUSY, patience)
+        answer = self._answer(patience)
+        while answer.refusal == TAKEN and time.monotonic() < until:
+            time.sleep(_BUSY / 10)
+            answer = self._answer(patience)
         mine = {
             "protocol": PROTOCOL,
             "joints": robot.description.joints,
@@ -153,6 +156,19 @@ class RemoteLink(RobotLink):
                     f"{robot.name!r}: they differ in {name.replace('_', ' ')}"
                 )
         return answer.session
+
+    def _answer(self, patience: float) -> Hello:
+        """What the robot says to a hello."""
+        with self._connected(zmq.REQ, HELLOS) as socket:
+            socket.send(encode(Hello(protocol=PROTOCOL)))
+            if not socket.poll(int(patience * 1e3)):
+                how = "with these keys" if self._keys else "without keys"
+                raise LinkError(f"no robot answers at {self._address}: is it switched on, {how}?")
+            message = socket.recv()
+        try:
+            return decode(Hello, message)
+        except InvalidValueError as error:
+            raise LinkError(f"what answers at {self._address} is no robot: {error}") from error
 
     def _first(self, patience: float) -> State:
         state = self._received(patience)

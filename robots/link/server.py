@@ -18,6 +18,7 @@ from robots.errors import InvalidValueError
 from robots.link.interface import Interface
 from robots.link.messages import (
     PROTOCOL,
+    TAKEN,
     CommandMessage,
     Hello,
     Mode,
@@ -41,6 +42,7 @@ from robots.link.sockets import (
 
 _LATE = 2  # control steps without a command, after which the robot is in damping
 _FORGOTTEN = 2.0  # [s] without a command, after which another computer may drive
+_LET_GO = 0.5  # [s] the same where there was no command yet, or the last one damped the robot
 _MOST_MESSAGES = 100  # looked at in a control step
 _BEHIND = 10  # control steps, beyond which lost time is not made up for
 
@@ -215,8 +217,10 @@ class RobotServer:
         except InvalidValueError:
             self.timing.refused += 1
             refusal = "this is no hello"
-        if not refusal and self._commands and self._silent * robot.control_step < _FORGOTTEN:
-            refusal = "another computer drives this robot"
+        told = self._commands.motor_cmd if self._commands else ()
+        patience = _FORGOTTEN if any(command.mode for command in told) else _LET_GO
+        if not refusal and self._session and self._silent * robot.control_step < patience:
+            refusal = TAKEN
         if not refusal:
             self._session, self._answered, self._commands, self._silent = secrets.token_hex(16), 0, None, 0
             self._robot.reset()

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.deployment.deployment import Telemetry
 from robots.errors import InvalidFileError, SurefootError
-from robots.files.atomic import explain_errors, write_text
+from robots.files.atomic import explain_errors, replace_file, write_text
 from robots.link.driving import DrivenStep
 
 _CHUNK = 65_536  # bytes, of which those of the last chunk are lost when the process is killed
@@ -122,13 +122,16 @@ class McapLog:
         joints: names, in the order of readings.
         feet: likewise.
         gait: what to call it.
+        into: a temporary file that is written instead.
 
     Raises:
         InvalidFileError: the file cannot be written.
         SurefootError: mcap-ros2-support is not installed.
     """
 
-    def __init__(self, path: Path, joints: Sequence[str], feet: Sequence[str], *, gait: str) -> None:
+    def __init__(
+        self, path: Path, joints: Sequence[str], feet: Sequence[str], *, gait: str, into: Path | None = None
+    ) -> None:
         try:
             from mcap_ros2.writer import Writer
         except ImportError as error:
@@ -139,7 +142,7 @@ class McapLog:
             raise InvalidFileError(f"a log must end in .mcap, not {path.name}")
         self._path, self._names = path, {"joints": list(joints), "feet": list(feet), "gait": gait}
         with explain_errors(f"{path} cannot be written"):
-            self._file = path.open("wb")
+            self._file = (into or path).open("wb")
         self._writer = Writer(self._file, chunk_size=_CHUNK)
         self._schemas = [self._writer.register_msgdef(name, text) for name, text in DEFINITIONS.items()]
         self._sequence = 0
@@ -214,7 +217,10 @@ def write_mcap(telemetry: Telemetry, path: Path, *, gait: str) -> None:
         SurefootError: mcap-ros2-support is not installed.
     """
     turned = Rotation.from_euler("xyz", telemetry.angles.reshape(-1, 3)).as_quat(scalar_first=True)
-    with McapLog(path, telemetry.joints, telemetry.feet, gait=gait) as log:
+    with (
+        replace_file(path) as temporary,
+        McapLog(path, telemetry.joints, telemetry.feet, gait=gait, into=temporary) as log,
+    ):
         for i, time in enumerate(telemetry.times.tolist()):
             log.write(
                 Reading(

@@ -56,6 +56,9 @@ def test_everything_is_decided_again(walked: tuple[Path, list[dict]], run, tmp_p
     assert f"all {len(kinds)} events" in out
     cut = tampered(lines, tmp_path, lambda found: found.__delitem__(slice(len(found) // 2, None)))
     assert "there the log ends" in replay(file, cut)
+    rehearsed = tampered(lines, tmp_path, lambda found: found[0].update(rehearsal="gone.h5"))
+    with pytest.raises(InvalidFileError, match=r"gone\.h5"):  # the log says which rehearsal to use
+        replay(file, rehearsed)
 
 
 def test_what_was_tampered_with_is_found(walked: tuple[Path, list[dict]], tmp_path: Path) -> None:

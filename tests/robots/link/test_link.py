@@ -6,6 +6,7 @@ import struct
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,10 +14,13 @@ import yaml
 import zmq
 
 import surefoot
+from adapt.mission.keeper import Seen, _turned
+from adapt.mission.pose import Pose
 from robots.deployment.deployment import deploy
 from robots.deployment.traces import read_trace
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.link import driving
+from robots.link import driving, simulated
+from robots.link import server as serving_module
 from robots.link.driving import drive
 from robots.link.interface import Interface
 from robots.link.link import LinkError
@@ -34,10 +38,11 @@ from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
 from robots.link.sockets import make_keys
-from robots.link.telemetry import McapLog, Reading, write_link_csv
+from robots.link.telemetry import McapLog, Reading, write_link_csv, write_mcap
 from robots.robot import find_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 from robots.simulation.trace import TraceColumns
+from surefoot.driving import serve
 
 pytestmark = pytest.mark.real_time
 
@@ -127,6 +132,25 @@ def test_an_imu_that_is_turned_reads_over_a_link_what_it_reads_in_simulation():
     assert abs(found[4:7]).max() > 0.01
     np.testing.assert_allclose(found, stepper.state.observation, atol=0.05)
     assert Observer(robot).needs == ("orientation", "rates", "acceleration")
+
+
+def test_a_target_is_ahead_of_where_a_robot_starts(monkeypatch):
+    robot = find_robot("ant")
+    parameters = 0.3 * np.random.default_rng(2).standard_normal(robot.controller.parameter_count)
+    actions = []
+    for frame in (Pose(), Pose(3.0, -20.0, 2.9)):
+        link, made = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), []
+        observe = link.observe
+
+        def elsewhere(observe=observe, frame=frame):
+            state = observe()
+            place = Pose(*state.odometry.position[:2], float(driving.angles(state)[2]))
+            return _turned(Seen(state, np.zeros(8), place), frame)
+
+        link.observe = elsewhere
+        drive(link, parameters, 0.3, lambda moment, made=made: made.append(moment.action))
+        actions.append(made[:6])
+    np.testing.assert_allclose(actions[1], actions[0], atol=1e-3)
 
 
 def test_a_gait_walks_over_the_link(gait, tmp_path):
@@ -284,7 +308,7 @@ def test_what_a_robot_refuses_with_controls_no_terminal(gait):
 
 
 def test_only_one_computer_drives(gait):
-    robot, _ = gait
+    robot, parameters = gait
     with serving(robot) as (address, server), RemoteLink(robot, address) as link:
         link.act(np.zeros(robot.action_dim))
         link.observe()
@@ -292,10 +316,57 @@ def test_only_one_computer_drives(gait):
         with pytest.raises(LinkError, match="another computer drives"):
             RemoteLink(robot, address)
         link._session = "0" * 32
-        link.act(np.ones(robot.action_dim))
-        link.observe()
-        link.observe()
+        with pytest.raises(LinkError, match="has not taken commands for 1 s"):
+            drive(link, parameters, 5)
     assert server.timing.refused
+
+
+def test_a_robot_is_free_once_it_is_let_go_of(gait):
+    robot, parameters = gait
+    with serving(robot) as (address, _):
+        for _ in range(2):
+            with RemoteLink(robot, address) as link:
+                assert drive(link, parameters, 0.2).ended == "time"
+        gone = RemoteLink(robot, address)
+        gone._context.destroy(linger=0)  # without a word
+        with RemoteLink(robot, address) as link:
+            assert link.observe().mode == "ready"
+
+
+def test_damage_stays_when_something_else_breaks(monkeypatch):
+    served = []
+    monkeypatch.setattr(simulated, "SimulatedRobot", lambda *robots, **options: served.append(options))
+    monkeypatch.setattr(serving_module, "RobotServer", lambda *_, **options: SimpleNamespace(
+        run=lambda stop: None, close=lambda: None, timing=SimpleNamespace(words="done")
+    ))  # fmt: skip
+    broken = ["right_front:lost@0.1", "repaired@9"]
+    serve("hexapod", "tcp://127.0.0.1:6000", damage="left_front:lost", changes=broken)
+    (first, both), (second, none) = served[0]["changes"]
+    assert (first, second) == (0.1, 9)
+    assert [str(change.label) for change in both.modifications] == ["left_front:lost", "right_front:lost"]
+    assert none.modifications == ()
+
+
+def failing(error):
+    def fails(*_):
+        raise error
+
+    return fails
+
+
+def test_nothing_is_lost_where_no_robot_answers_or_the_disk_is_full(gait, tmp_path, monkeypatch):
+    robot, parameters = gait
+    file = tmp_path / "walk.mcap"
+    file.write_text("of yesterday")
+    monkeypatch.setattr(RemoteLink, "_greeted", failing(LinkError("no robot answers")))
+    with pytest.raises(LinkError):
+        surefoot.drive("hexapod", robot="tcp://127.0.0.1:6000", mcap=file)
+    walk = deploy(robot, parameters, seconds=0.1, seed=1)
+    monkeypatch.setattr(McapLog, "write", failing(InvalidFileError("full")))
+    with pytest.raises(InvalidFileError, match="full"):
+        write_mcap(walk, file, gait="best")
+    assert file.read_text() == "of yesterday"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def mutated(message, rng):
