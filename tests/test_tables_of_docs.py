@@ -12,6 +12,7 @@ import pytest
 import surefoot
 from adapt.damage.parts import RobotParts
 from robots.robot import load_robot
+from suites.paper.results import read_trial
 from suites.recovery.metrics import worst_tenth
 from suites.recovery.results import BINDING
 from suites.statistics import mean_interval
@@ -72,6 +73,17 @@ def test_how_many_findings_of_the_study_of_robots_are_the_papers() -> None:
     assert f"{me_es} of the {me_es + others} are about `me-es`, and all {same[0]} agree" in STUDIES
     assert f"Of the other {others} findings, {same[1]} agree" in STUDIES
     assert same[0] == me_es
+
+
+def test_the_table_of_the_longer_study_of_the_hopper() -> None:
+    every, shown = trials("hopper-500k"), table_below(STUDIES, "| Hopper, one trial |")
+    assert sorted(every["algorithm"]) == sorted(shown), "a row for each trial"
+    for own in every.itertuples():
+        scores = read_trial(RESULTS / "hopper-500k" / "trials" / "hopper" / f"{own.algorithm}-00.h5").history
+        rows = np.searchsorted(scores["evaluations"], (30_000, 100_000, 250_000, 500_000))
+        *trained, corrected, coverage, best = shown[own.algorithm]
+        assert trained == [f"{scores['qd_score'][row] / 1e6:.3f}" for row in rows]
+        assert (corrected, coverage, best) == (f"{own.score:.3f}", f"{own.coverage:.0%}", f"{own.best:,.0f}")
 
 
 def test_the_table_of_the_ablation() -> None:
