@@ -1,12 +1,21 @@
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
-from repertoire.execution.resources import array_bytes
+from repertoire.execution.resources import array_bytes, one_blas_thread
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
+
+
+@pytest.fixture(scope="module", autouse=True)
+def single_thread():
+    """No limit for all tests: one of them is about limits."""
 
 
 def test_arrays_are_found_wherever_objects_hold_them():
@@ -35,3 +44,20 @@ def test_an_archive_and_a_strategy_take_what_their_sizes_say():
     rng = np.random.Generator(np.random.SFC64(0))
     strategy = SepCMAESSettings(sigma0=1.0, batch_size=40).make(np.zeros(1000), rng)
     assert 40 * 4000 < array_bytes(strategy) < 40 * 4000 + 10 * 8000
+
+
+def test_overlapping_limits_of_blas_end_with_the_last():
+    def limits():
+        return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
+
+    with ThreadPoolExecutor(1) as thread:
+        before = thread.submit(threadpool_limits, 2, user_api="blas").result()
+    with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        one, other = ExitStack(), ExitStack()
+        first.submit(one.enter_context, one_blas_thread()).result()
+        second.submit(other.enter_context, one_blas_thread()).result()
+        first.submit(one.close).result()
+        assert limits() == {1}
+        second.submit(other.close).result()
+    assert limits() == {2}
+    before.restore_original_limits()
