@@ -70,6 +70,7 @@ class Search:
         self._training = Training(problem, configure(problem, algorithm, chosen))
         self._asked = np.empty((0, solution_dim), np.float32)
         self._fields: dict[str, dict[int, object]] | None = None  # of elites, by name and cell
+        self._objectives: dict[int, float] = {}  # of these elites, by cell
 
     def ask(self) -> np.ndarray:
         """Return the solutions to evaluate next, (batch, n) float32; the array is the caller's own.
@@ -119,7 +120,9 @@ class Search:
         steps = np.ones(count, np.int64)
         with one_blas_thread():
             self._training.tell(Evaluations(objectives, measures, lost, steps, gradients))
-        self._keep(columns, np.asarray(measures, np.float64), np.flatnonzero(~lost))
+        told = np.flatnonzero(~lost)
+        objectives, measures = (np.asarray(values, np.float64)[told] for values in (objectives, measures))
+        self._keep(columns, objectives, measures, told)
 
     def _checked_gradients(self, given: np.ndarray | None, lost: np.ndarray) -> np.ndarray:
         """Gradients of the solutions that were asked, of which those that are lost do not count."""
@@ -150,25 +153,31 @@ class Search:
                 )
         return columns
 
-    def _keep(self, columns: dict[str, np.ndarray], measures: np.ndarray, told: np.ndarray) -> None:
+    def _keep(
+        self, columns: dict[str, np.ndarray], objectives: np.ndarray, measures: np.ndarray, told: np.ndarray
+    ) -> None:
         """Note the fields of the solutions told, by their rows, that have become elites."""
         self._fields = self._fields or {name: {} for name in columns}
         if not columns or not len(told):
             return
         result = self._training.search.result
-        elites, cells = result.elites(), result.cells_of(measures[told])
+        elites, cells = result.elites(), result.cells_of(measures)
         places = np.searchsorted(elites.cells, cells).clip(max=len(elites) - 1)
-        stayed = (elites.cells[places] == cells) & (elites.measures[places] == measures[told]).all(axis=1)
+        before = np.array([self._objectives.get(cell, -np.inf) for cell in cells.tolist()])
+        stayed = (objectives > before) & (elites.objectives[places] == objectives)
+        stayed &= (elites.cells[places] == cells) & (elites.measures[places] == measures).all(axis=1)
         stayed &= (elites.solutions[places] == self._asked[told]).all(axis=1)
-        for name, values in columns.items():  # of equal ones the first is the elite, and noted last
-            of_cells = dict(zip(cells[stayed][::-1].tolist(), values[told[stayed]][::-1], strict=True))
-            self._fields[name].update(of_cells)
+        kept = np.flatnonzero(stayed)[::-1]  # of equal ones the first is the elite, and noted last
+        self._objectives.update(zip(cells[kept].tolist(), objectives[kept].tolist(), strict=True))
+        for name, values in columns.items():
+            self._fields[name].update(zip(cells[kept].tolist(), values[told[kept]], strict=True))
 
     @property
     def fields(self) -> dict[str, np.ndarray]:
         """The fields that were told of the elites, (k, ...) each, in the order of `repertoire.elites`.
 
-        Files do not hold them: `repertoire.to_pandas().assign(**search.fields)` puts them into a table.
+        Files do not hold them. Fields of shape (k,) are put into a table by
+        `repertoire.to_pandas().assign(**search.fields)`.
         """
         cells = self._training.search.result.elites().cells.tolist()
         return {name: np.array([of[cell] for cell in cells]) for name, of in (self._fields or {}).items()}

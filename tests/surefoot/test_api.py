@@ -301,6 +301,16 @@ def test_elites_keep_the_fields_that_were_told_of_them() -> None:
     search.tell(objectives, measures, fields=fields)
 
 
+def test_a_solution_that_is_asked_again_has_the_fields_of_the_evaluation_that_made_it_an_elite() -> None:
+    search = surefoot.Search(2, [(-1.0, 1.0)], min_objective=-10.0, archive="1", algorithm="cma-mega")
+    for number in range(4):
+        x = search.ask()
+        objectives = np.full(len(x), -0.5 * max(number, 1))  # equal at first, then worse
+        gradients = np.zeros((len(x), 2, 2)) if search.needs_gradients else None
+        search.tell(objectives, x[:, :1], gradients=gradients, fields={"number": np.full(len(x), number)})
+    assert search.fields["number"] == [0]
+
+
 def test_a_repertoire_is_outlined_in_five_lines() -> None:
     gaits = surefoot.load("hexapod")
     assert len(repr(gaits).splitlines()) == 5
