@@ -464,17 +464,21 @@ def rehearse(
         The table, which `recover` takes; as the file holds it, which rounds, if there is one.
 
     Raises:
-        UnknownNameError: the robot has no such part, or there is no such kind of damage.
+        UnknownNameError: the robot has no such part, or there is no such kind of damage, as there must be for
+            a file.
         InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
         InvalidFileError: a file cannot be read or written.
         InUseError: another process is about to write the file.
     """
+    from adapt.damage.text import damage_from
     from adapt.rehearsal.rehearsal import rehearsed_table
     from adapt.rehearsal.storage import read_table, write_table
 
     repertoire, file = _opened(source)
     options: dict[str, Any] = {"episodes": episodes, "seed": seed, "threads": threads}
     with plan_rehearsal(repertoire, damages, randomization=randomization, **options) as evaluation:
+        for condition in evaluation.evaluator.conditions if out is not None else ():
+            damage_from(condition)  # or else the file could not be read
 
         def save() -> "Table":
             table = rehearsed_table(evaluation)

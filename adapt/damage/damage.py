@@ -126,7 +126,7 @@ class Defect(Damage):
     Attributes:
         target: text of the part, see `RobotParts.find`.
         strength: how bad it is; None means the kind's default, and stays None where that is no number.
-        kind: name of the kind, set by `register`.
+        kind: name of the kind, set by `register`; of one that is not registered, that of its class.
         title: what the kind does, in a line.
         family: name that similar kinds share.
         sorts: sorts of parts that it can happen to.
@@ -143,6 +143,10 @@ class Defect(Damage):
     family: ClassVar[str]
     sorts: ClassVar[tuple[Sort, ...]]
     scale: ClassVar[Scale | None] = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.kind = cls.__name__
 
     def __post_init__(self) -> None:
         if self.scale is not None:

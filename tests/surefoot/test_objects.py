@@ -1,11 +1,16 @@
 """The library takes objects that are registered nowhere: what is recorded says so, and cannot be resumed."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import surefoot
+from adapt.damage.damage import Change, Defect
+from adapt.damage.kinds.motors import Weak
+from adapt.damage.parts import RobotParts, Target
+from adapt.damage.strength import Scale
 from adapt.selectors.baselines import BestFirst
 from adapt.selectors.selector import Context
 from repertoire.algorithms.catalogue import Algorithm
@@ -19,8 +24,10 @@ from repertoire.problems.record import ProblemRecord
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.table import STRATEGIES
 from repertoire.training.runs import start_training
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
+from surefoot.environments import make_environment
+from tests.adapt.rehearsal.small import small_repertoire
 
 SMALL = {"evaluations": 500, "archive": "5,5"}
 
@@ -34,6 +41,19 @@ class LastFirst(BestFirst):
 
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.flatnonzero(untried)[-1])
+
+
+@dataclass(frozen=True)
+class Halved(Defect):
+    """The motors give half of their torque, or another share."""
+
+    title = "the motors give a share of their torque"
+    family = "weak"
+    sorts = ("leg",)
+    scale = Scale("the share", 0.1, 0.9, default=0.5)
+
+    def _change(self, parts: RobotParts, target: Target) -> Change:
+        return Weak(self.target, self.amount)._change(parts, target)
 
 
 class Doubled(SepCMAESSettings):
@@ -88,6 +108,18 @@ def test_a_selector_is_a_class() -> None:
     count = len(surefoot.load("hexapod"))
     assert recovery.trials[1].row == count - 1
     assert recovery.selector == "LastFirst (not registered)"
+
+
+def test_a_damage_is_an_object_whose_kind_is_the_name_of_its_class(tmp_path: Path) -> None:
+    gaits, damage = small_repertoire(), Halved("front_left")
+    text = "front_left:Halved@0.5"
+    assert surefoot.recover(gaits, damage, selector="random", trials=1, threads=1).damage == text
+    assert text in surefoot.rehearse(gaits, [damage], episodes=1, threads=1).conditions
+    surefoot.deploy(gaits, damage=damage, seconds=0.1)
+    make_environment(gaits.robot, damage=damage)
+    with pytest.raises(UnknownNameError, match="unknown kind of damage 'Halved'"):
+        surefoot.rehearse(gaits, [damage], episodes=1, threads=1, out=tmp_path / "rehearsal.h5")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_robot_that_was_modified_is_trained_and_recovers(tmp_path: Path) -> None:
