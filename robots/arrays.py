@@ -1,4 +1,4 @@
-"""`real_array` and `any_array`: arrays that users hand in."""
+"""`real_array`, `any_array` and `kernel_array`: arrays that users hand in."""
 
 import numpy as np
 
@@ -29,3 +29,8 @@ def any_array(values: object) -> np.ndarray:
         return np.asarray(values)
     except (ValueError, OverflowError):
         return np.asarray(None)
+
+
+def kernel_array(values: object) -> np.ndarray:
+    """Return float32 numbers as compiled functions take them: contiguous and writable; a copy if need be."""
+    return np.require(values, np.float32, ["C", "A", "W", "E"])

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple, Self, get_args
 import numpy as np
 from numba import types
 
-from robots.arrays import real_array
+from robots.arrays import kernel_array, real_array
 from robots.compilation import compiled, function_pointer
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
@@ -179,7 +179,7 @@ class Controller(ABC):
         Raises:
             InvalidValueError: they have another shape.
         """
-        parameters = np.ascontiguousarray(parameters, np.float32)
+        parameters = kernel_array(parameters)
         if parameters.shape != (self.parameter_count,):
             raise InvalidValueError(
                 f"parameters must have shape ({self.parameter_count},), not {parameters.shape}"
@@ -203,7 +203,7 @@ class Controller(ABC):
             InvalidValueError: the parameters or the observation have another shape.
         """
         parameters = self.checked_parameters(parameters)
-        observation = np.ascontiguousarray(observation, np.float32)
+        observation = kernel_array(observation)
         if observation.shape != (self.observation_dim,):
             raise InvalidValueError(
                 f"an observation must have shape ({self.observation_dim},), not {observation.shape}"

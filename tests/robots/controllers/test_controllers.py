@@ -73,6 +73,7 @@ def test_folding_makes_up_for_normalisation_and_unfolding_undoes_it(controller: 
 def test_whole_episodes_are_those_of_single_steps(robot: Robot, controller: Controller) -> None:
     whole, single = (Stepper(robot.with_episode_steps(50)) for _ in range(2))
     parameters = controller.initial(np.random.default_rng(2))
+    parameters.flags.writeable = False  # as those of a file that is mapped into memory
     whole.run(parameters, 5)
     single.reset(5)
     while not single.drive(parameters):
