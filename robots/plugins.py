@@ -21,24 +21,25 @@ VARIABLE = "SUREFOOT_PLUGINS"
 _loaded: set[str] = set()
 
 
-def load_plugins(files: Sequence[str | Path] = ()) -> None:
+def load_plugins(files: str | Path | Sequence[str | Path] = ()) -> None:
     """Import plugins that are not imported yet: files, those of the environment variable, and entry points.
 
     A plugin runs as any Python code does: load none that you do not trust.
 
     Args:
-        files: Python files; worker processes of this process will load them too.
+        files: a Python file or several; worker processes of this process will load them too.
 
     Raises:
         InvalidFileError: a file cannot be read, or a plugin raises an error when it is imported.
     """
-    named = [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
-    paths = list(dict.fromkeys([*named, *(str(Path(file).resolve()) for file in files)]))
-    if paths:
-        os.environ[VARIABLE] = os.pathsep.join(paths)
+    known = [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
+    named = [*known, *([files] if isinstance(files, str | Path) else files)]
+    paths = list(dict.fromkeys(str(Path(path).resolve()) for path in named))
     for path in paths:
         if path not in _loaded:
             _load_file(path)
+    if paths:
+        os.environ[VARIABLE] = os.pathsep.join(paths)
     for point in entry_points(group=GROUP):
         if point.value not in _loaded:
             _load(point.value, point.name, point.load)
@@ -48,6 +49,8 @@ def _load_file(path: str) -> None:
     with explain_errors(f"the plugin {path} cannot be read"):
         if not Path(path).is_file():
             raise OSError("there is no such file")
+        if os.pathsep in path:
+            raise OSError(f"its path must not contain {os.pathsep!r}")
     name = f"surefoot_plugin_{len(_loaded)}_{Path(path).stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -69,15 +69,17 @@ def test_a_file_adds_a_damage_and_a_selector(run, plugin: Path) -> None:
 
 def test_what_cannot_be_loaded_is_said_in_a_sentence(run, plugin: Path, tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text("raise KeyError('oh')")
+    (tmp_path / "two:parts.py").write_text("")
     for path, message in (
         (tmp_path / "missing.py", "there is no such file"),
         (tmp_path / ("a" * 5000), "file name too long"),
         (tmp_path / "wrong.py", "cannot be loaded: KeyError: 'oh'"),
+        (tmp_path / "two:parts.py", "its path must not contain ':'"),
     ):
         code, _, err = run("--plugin", path, "algorithms")
         assert (code, err.count("\n")) == (2, 1)
         assert message in err
-        os.environ.pop(plugins.VARIABLE, None)
+        assert plugins.VARIABLE not in os.environ, "later calls would fail too"
 
 
 def test_a_name_that_is_taken_and_an_exit_are_said_with_the_plugin(run, plugin: Path, tmp_path: Path) -> None:
@@ -90,7 +92,13 @@ def test_a_name_that_is_taken_and_an_exit_are_said_with_the_plugin(run, plugin: 
         assert (code, err.count("\n")) == (2, 1)
         assert f"{name}.py cannot be loaded" in err
         assert reason in err
-        os.environ.pop(plugins.VARIABLE, None)
+
+
+def test_a_file_that_the_variable_names_too_is_loaded_once(plugin: Path, monkeypatch) -> None:
+    monkeypatch.chdir(plugin.parent)
+    monkeypatch.setenv(plugins.VARIABLE, plugin.name)
+    plugins.load_plugins(str(plugin))
+    assert os.environ[plugins.VARIABLE] == str(plugin)
 
 
 def test_a_plugin_may_stand_after_the_command_and_legs_have_both_orders(run, plugin: Path) -> None:
