@@ -8,6 +8,7 @@ environment variable `SUREFOOT_PLUGINS`, through which worker processes load the
 import importlib.util
 import os
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import entry_points
@@ -51,7 +52,7 @@ def _load_file(path: str) -> None:
             raise OSError("there is no such file")
         if os.pathsep in path:
             raise OSError(f"its path must not contain {os.pathsep!r}")
-    name = f"surefoot_plugin_{len(_loaded)}_{Path(path).stem}"
+    name = f"surefoot_plugin_{zlib.crc32(path.encode())}_{Path(path).stem}"  # the same if it is loaded again
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidFileError(f"the plugin {path} is not a Python file: its name must end in .py")

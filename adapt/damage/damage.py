@@ -18,6 +18,7 @@ from adapt.damage.parts import RobotParts, Sort, Target, sort_words
 from adapt.damage.patches import mark_limbs
 from adapt.damage.strength import Scale, format_strength
 from robots.errors import InvalidValueError
+from robots.files.records import redefines
 from robots.motors import settle_gains
 from robots.plugins import registered_twice
 from robots.robot import NO_FAULTS, Edit, Faults, Modification, Patch, Robot
@@ -274,11 +275,11 @@ def register(kind: str) -> Callable[[_Kind], _Kind]:
     """Class decorator that gives a kind of defect its name.
 
     Raises:
-        InvalidValueError: the name is taken.
+        InvalidValueError: the name is that of another class.
     """
 
     def add(defect: _Kind) -> _Kind:
-        if kind in KINDS:
+        if kind in KINDS and not redefines(defect, KINDS[kind]):
             raise registered_twice("kind of damage", kind, KINDS[kind], defect)
         defect.kind = kind
         KINDS[kind] = defect

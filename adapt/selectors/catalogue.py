@@ -14,6 +14,7 @@ from adapt.selectors.selector import Context, Selector
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import RunFiles
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.files.records import redefines
 from robots.plugins import registered_twice
 from robots.words import nameless
 
@@ -69,11 +70,11 @@ def register(
     The settings are keyword arguments of its constructor, which takes a `Context` first.
 
     Raises:
-        InvalidValueError: the name is taken.
+        InvalidValueError: the name is that of another selector.
     """
 
     def add(selector: _Class) -> _Class:
-        if name in _SELECTORS:
+        if name in _SELECTORS and not redefines(selector, _SELECTORS[name].kind):
             raise registered_twice("selector", name, _SELECTORS[name].kind, selector)
         _SELECTORS[name] = SelectorEntry(
             name, summary, selector, needs_table, needs_truth, thinks, settings=settings

@@ -64,11 +64,17 @@ K = TypeVar("K", bound=Kind)
 Entry = TypeVar("Entry")
 
 
+def redefines(new: object, old: object) -> bool:
+    """Whether a class or function is another version of one, of a plugin or notebook cell that ran again."""
+    places = [(getattr(one, "__module__", None), getattr(one, "__qualname__", None)) for one in (new, old)]
+    return None not in places[0] and places[0] == places[1]
+
+
 class Catalogue(dict[str, Entry]):
-    """Things by name, to which a plugin may add others, but not in the place of one that is there."""
+    """Things by name, to which a plugin may add others, but not in the place of another that is there."""
 
     def __setitem__(self, name: str, entry: Entry) -> None:
-        if name in self:
+        if name in self and not redefines(entry, self[name]):
             raise ValueError(f"the name {name!r} is taken: choose another one")
         super().__setitem__(name, entry)
 

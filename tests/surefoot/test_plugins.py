@@ -7,7 +7,9 @@ import pytest
 
 from adapt.damage.damage import KINDS
 from adapt.selectors import catalogue
+from repertoire.algorithms.settings import ARCHIVES
 from robots import plugins
+from robots.errors import InvalidFileError
 
 PLUGIN = '''"""A kind of damage and a selector."""
 
@@ -54,6 +56,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.write_text(PLUGIN)
     yield path
     KINDS.pop("halved", None)
+    ARCHIVES.pop("squares", None)
     os.environ.pop(plugins.VARIABLE, None)
 
 
@@ -92,6 +95,23 @@ def test_a_name_that_is_taken_and_an_exit_are_said_with_the_plugin(run, plugin: 
         assert (code, err.count("\n")) == (2, 1)
         assert f"{name}.py cannot be loaded" in err
         assert reason in err
+
+
+def test_a_plugin_that_failed_is_loaded_once_it_is_mended(run, plugin: Path, tmp_path: Path) -> None:
+    own = "from repertoire.archives.grid import GridSpec\nclass Squares(GridSpec):\n    kind = 'squares'\n"
+    own += "from repertoire.algorithms.settings import ARCHIVES\nARCHIVES['squares'] = Squares\n"
+    plugin.write_text(PLUGIN + own + "raise KeyError('oh')\n")
+    with pytest.raises(InvalidFileError, match="KeyError: 'oh'"):
+        plugins.load_plugins(plugin)
+    (tmp_path / "other.py").write_text("")
+    plugin.write_text(PLUGIN.replace("half", "a share") + own)
+    plugins.load_plugins([tmp_path / "other.py", plugin])
+    assert KINDS["halved"].title == "the motors give a share of their torque"
+    (tmp_path / "same.py").write_text(PLUGIN)
+    with pytest.raises(
+        InvalidFileError, match=r"'halved' is registered twice, in .*my_damage.py and .*same.py"
+    ):
+        plugins.load_plugins(tmp_path / "same.py")
 
 
 def test_a_file_that_the_variable_names_too_is_loaded_once(plugin: Path, monkeypatch) -> None:

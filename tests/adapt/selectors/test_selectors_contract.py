@@ -153,7 +153,7 @@ def test_names_and_needs(world, make):
     for entry in selector_entries().values():
         assert entry.summary
     with pytest.raises(InvalidValueError, match="the selector 'random' is registered twice, in"):
-        register("random", "again")(RandomSearch)
+        register("random", "again")(lambda context: RandomSearch(context))
 
 
 @pytest.mark.parametrize("wrong", [np.array([np.nan]), np.zeros((2, 2)), np.array(1.0)])
