@@ -1,8 +1,10 @@
-"""`real_array`, `any_array` and `kernel_array`: arrays that users hand in."""
+"""`real_array`, `any_array` and `kernel_array`: arrays that users hand in; `whole_number`: numbers."""
+
+from numbers import Integral
 
 import numpy as np
 
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 
 
 def real_array(name: str, values: object, dtype: type[np.floating] = np.float64) -> np.ndarray:
@@ -34,3 +36,22 @@ def any_array(values: object) -> np.ndarray:
 def kernel_array(values: object) -> np.ndarray:
     """Return float32 numbers as compiled functions take them: contiguous and writable; a copy if need be."""
     return np.require(values, np.float32, ["C", "A", "W", "E"])
+
+
+def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number as Python's.
+
+    Args:
+        name: what it is, for the error.
+        value: an integer, of NumPy or Python.
+        least: the lowest that is accepted.
+        most: the highest; None for any.
+
+    Raises:
+        InvalidValueError: it is none, or out of range.
+    """
+    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    if number is None or number < least or (most is not None and number > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidValueError(f"{name} must be a whole number {limits}, not {shown(value)}")
+    return number

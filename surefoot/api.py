@@ -13,6 +13,7 @@ from adapt.damage.damage import Damage
 from adapt.records import Recovery, Trial
 from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
+from robots.arrays import whole_number
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists
 from robots.robot import Robot
@@ -359,12 +360,11 @@ def deploy(
     robot = repertoire.robot if command is None else repertoire.robot.with_command(*command)
     if damage is not None:
         robot = _found_damage(damage, robot).apply(robot)
-    if csv is not None:
-        if Path(csv).suffix.lower() != ".csv":
-            raise InvalidValueError(f"telemetry is written as .csv, not {Path(csv).name}")
-        check_writable(Path(csv))
-    if mcap is not None:
-        check_writable(Path(mcap))
+    for path, suffix in ((csv, ".csv"), (mcap, ".mcap")):
+        if path is not None:
+            if Path(path).suffix.lower() != suffix:
+                raise InvalidValueError(f"telemetry is written as {suffix}, not {Path(path).name}")
+            check_writable(Path(path))
     caption = ", ".join([repertoire.label(row).replace(" ", "\u00a0"), *([str(damage)] if damage else [])])
     telemetry = film(
         robot,
@@ -418,6 +418,7 @@ def evaluate(
     from repertoire.storage.repertoires import write_repertoire
     from robots.randomization import read_randomization
 
+    keep = None if keep is None else whole_number("keep", keep, 1)
     repertoire, file = _opened(source)
     drawn = read_randomization(randomization, repertoire.robot)
     work = reevaluation(repertoire, episodes=episodes, seed=seed, randomization=drawn, threads=threads)

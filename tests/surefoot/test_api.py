@@ -20,6 +20,7 @@ from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from robots.controllers.controller import Policy
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.simulation.environment import WalkingEnvironment
+from tests.adapt.rehearsal.small import small_repertoire
 
 
 def rastrigin(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -317,3 +318,13 @@ def test_a_repertoire_is_outlined_in_five_lines() -> None:
     assert "2,000" in repr(gaits) or "2000" in repr(gaits)
     assert len(repr(gaits)) < 700 > len(repr(gaits.robot))
     assert gaits._repr_html_().count("<tr>") == 5
+
+
+def test_arguments_are_checked_before_anything_runs(tmp_path: Path) -> None:
+    gaits = small_repertoire()
+    for keep in (0, 2.5):
+        with pytest.raises(InvalidValueError, match=f"keep must be a whole number of at least 1, not {keep}"):
+            surefoot.evaluate(gaits, keep=keep, episodes=1, threads=1)
+    with pytest.raises(InvalidValueError, match=r"telemetry is written as \.mcap, not late"):
+        surefoot.deploy(gaits, csv=tmp_path / "walk.csv", mcap=tmp_path / "late.txt", seconds=0.1)
+    assert not list(tmp_path.iterdir())
