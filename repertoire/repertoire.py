@@ -14,6 +14,7 @@ from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.record import ProblemRecord
 from repertoire.specialists import Specialists, joined
+from robots.arrays import any_array
 from robots.errors import InvalidValueError, shown
 from robots.robot import Robot
 from robots.words import short, version_words
@@ -200,11 +201,11 @@ class Repertoire:
         Raises:
             InvalidValueError: the repertoire has no elites, or there is no such cell or row.
         """
-        if which == "best":
+        if isinstance(which, str) and which == "best":
             return self.best()
         if not isinstance(which, int | np.integer):
             return self.row(which)
-        if not 0 <= which < len(self):
+        if not 0 <= which < len(self) or isinstance(which, bool):
             raise InvalidValueError(
                 f"there is no row {which}: the repertoire has {len(self):,} gaits, counted from 0"
             )
@@ -219,7 +220,13 @@ class Repertoire:
         Raises:
             InvalidValueError: there is no such cell, or it is empty.
         """
-        bounds = " x ".join(str(size) for size in self.grid)
+        array, bounds = any_array(cell), " x ".join(str(size) for size in self.grid)
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InvalidValueError(
+                'a gait is named by its cell, such as (1, 0, 3, 2), by its row or as "best", '
+                f"not by {shown(cell)}"
+            )
+        cell = tuple(array.tolist())
         if len(cell) != len(self.grid) or any(
             not 0 <= i < size for i, size in zip(cell, self.grid, strict=True)
         ):

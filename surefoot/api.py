@@ -354,7 +354,7 @@ def deploy(
     from robots.files.atomic import check_writable
 
     repertoire, file = _opened(source)
-    if gait == "best" and file is not None:
+    if isinstance(gait, str) and gait == "best" and file is not None:
         repertoire, _ = best_known(file, repertoire)
     row = repertoire.find(gait)
     robot = repertoire.robot if command is None else repertoire.robot.with_command(*command)

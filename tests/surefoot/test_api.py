@@ -328,3 +328,13 @@ def test_arguments_are_checked_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match=r"telemetry is written as \.mcap, not late"):
         surefoot.deploy(gaits, csv=tmp_path / "walk.csv", mcap=tmp_path / "late.txt", seconds=0.1)
     assert not list(tmp_path.iterdir())
+
+
+def test_gaits_are_found_by_whole_numbers_of_any_kind_and_nothing_else() -> None:
+    gaits = small_repertoire()
+    cell = gaits.cell(3)
+    for which in (3, np.int64(3), cell, list(cell), np.array(cell), tuple(np.int32(cell))):
+        assert gaits.find(which) == 3
+    for wrong in ("lowest", "0,0,1,0", (1.0, 0, 0, 0), np.zeros(4), [[0], [1, 2]], None, 1.5, True, 99):
+        with pytest.raises(InvalidValueError, match=r"a gait is named by its cell|there is no row"):
+            surefoot.deploy(gaits, wrong)
