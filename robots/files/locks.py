@@ -53,7 +53,7 @@ def _acquire(name: Path) -> IO[str] | None:
     """Open and lock a file, and write down who did; None if someone else holds the lock."""
     while True:
         with ExitStack() as stack:
-            file = stack.enter_context(name.open("a+", encoding="utf-8"))
+            file = stack.enter_context(open(name, "a+", encoding="utf-8", opener=_open))
             if not _try_to_lock(file):
                 return None
             if _is_still(name, file):
@@ -64,6 +64,13 @@ def _acquire(name: Path) -> IO[str] | None:
                 file.flush()
                 stack.pop_all()
                 return file
+
+
+def _open(name: str, flags: int) -> int:
+    """Open a lock's file, but never what a link in its place leads to: its content would be lost."""
+    if Path(name).is_symlink():
+        raise OSError(f"{name} is a link")
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _is_still(name: Path, file: IO[str]) -> bool:

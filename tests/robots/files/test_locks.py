@@ -73,6 +73,14 @@ def test_a_lock_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         pass
 
 
+def test_what_a_link_in_place_of_a_lock_leads_to_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("text")
+    (tmp_path / ".run.lock").symlink_to("precious")
+    with pytest.raises(InvalidFileError, match=r"\.run\.lock is a link"), locked(tmp_path / "run"):
+        pass
+    assert (tmp_path / "precious").read_text() == "text"
+
+
 def test_an_interrupt_while_a_lock_is_made_leaves_nothing_behind(tmp_path: Path, monkeypatch) -> None:
     def interrupted() -> str:
         raise KeyboardInterrupt
