@@ -74,7 +74,7 @@ def run_to_file(
     from repertoire.storage.files import RunFiles
 
     unfinished = None if out is None else RunFiles.unfinished(Path(out))
-    with nullcontext() if out is None else _locked_output(file, Path(out), overwrite):
+    with nullcontext() if out is None else locked_output(file, Path(out), overwrite):
         if unfinished is not None:
             take_up(work, unfinished, overwrite, say=progress)
         if progress:
@@ -96,13 +96,17 @@ def run_to_file(
 
 
 @contextmanager
-def _locked_output(file: Path | None, out: Path, overwrite: bool) -> Iterator[None]:
-    """Keep other processes from an output file meanwhile; see `check_output` for what else is refused."""
+def locked_output(file: Path | None, out: Path, overwrite: bool, name: str = "out") -> Iterator[None]:
+    """Keep other processes from an output file meanwhile; see `check_output` for what else is refused.
+
+    Raises:
+        InUseError: another process is about to write the file.
+    """
     from robots.files.locks import locked
 
-    check_output(file, out, overwrite)
+    check_output(file, out, overwrite, name)
     with locked(out):
-        check_output(file, out, overwrite)  # again: another process may just have written it
+        check_output(file, out, overwrite, name)  # again: another process may just have written it
         yield
 
 

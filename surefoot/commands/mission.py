@@ -141,7 +141,7 @@ def mission(
     from repertoire.storage.repertoires import fingerprint
     from robots.link.driving import DrivenStep
     from robots.link.telemetry import McapLog, Reading
-    from surefoot.resuming import check_output
+    from surefoot.resuming import locked_output
 
     if replay is not None:
         if any((log, plot, video, address, keys, mcap)):
@@ -162,7 +162,7 @@ def mission(
     written = {"log": log, "plot": plot, "video": video, "mcap": mcap}
     for name, path in written.items():
         if path is not None:
-            check_output(file, path, overwrite, name)
+            click.get_current_context().with_resource(locked_output(file, path, overwrite, name))
     with ExitStack() as stack:
         add, recorder, telemetry = None, PoseRecorder(), None
         observed: list[str] = []

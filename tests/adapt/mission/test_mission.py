@@ -30,6 +30,7 @@ from adapt.self_model.twin import Run, Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidValueError
+from robots.files.locks import locked
 from robots.motors import Motors
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
@@ -624,6 +625,9 @@ def test_the_command_writes_a_log_and_a_picture(small: tuple[Repertoire, Table],
     assert plot.stat().st_size > 10_000
     code, _, err = run(*arguments)
     assert (code, "log.jsonl exists already: choose another --log, or" in err) == (2, True)
+    with locked(log):
+        code, _, err = run(*arguments, "--overwrite")
+    assert (code, "log.jsonl is in use by process" in err) == (2, True)
     code, _, err = run("mission", file, "--robot", "tcp://127.0.0.1:6000", "--mcap", log)
     assert (code, "choose another --mcap" in err) == (2, True)
     code, _, err = run("mission", file, "--replay", log, "--plot", plot)
