@@ -67,13 +67,14 @@ def read_log(path: Path) -> tuple[dict[str, Any], list[Event]]:
 
 
 def log_records(path: Path) -> list[Any]:
-    """What each line of a log holds, whatever that is.
+    """What each line of a log holds, whatever that is, without a last line that was not finished.
 
     Raises:
         InvalidFileError: the file cannot be read, or a line is no JSON.
     """
     try:
-        return [parse_json(line) for line in read_text(path).splitlines()]
+        text = read_text(path)
+        return [parse_json(line) for line in text[: text.rfind("\n") + 1].splitlines()]
     except InvalidValueError as error:
         raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
 

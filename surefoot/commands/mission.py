@@ -1,5 +1,6 @@
 """`surefoot mission`."""
 
+from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import click
 
 from adapt.mission.mission import EPISODES, REFINEMENT
+from robots.files.atomic import explain_errors, write_text
 from surefoot.commands.console import (
     AnyPath,
     Number,
@@ -201,21 +203,19 @@ def mission(
         if mcap is not None:
             names = made.repertoire.robot.description.joints, tuple(made.repertoire.robot.description.feet)
             telemetry = stack.enter_context(McapLog(mcap, *names, gait="mission"))
-        lines = None if log is None else stack.enter_context(log.open("w", encoding="utf-8"))
-        if lines:
+        if log is not None:
             facts = {"robot": made.repertoire.robot.name, "repertoire": fingerprint(made.repertoire)}
             asked = {"goals": made.plan.goals, "changes": changes, "seconds": seconds, "within": within}
             ways = {"think_episodes": think_episodes, "refine": refine, "cores": cores, "seed": seed}
             known = {"selector": selector, "rehearsal": rehearsal and str(rehearsal)}
-            lines.write(header({**facts, **asked, **ways, **known}) + "\n")
+            write_text(log, header({**facts, **asked, **ways, **known}) + "\n")
         console.print(f"each of {len(made.repertoire):,} gaits is simulated first, on the whole robot")
         events = []
         for event in walking:
             events.append(event)
             console.print(f"{event.time:6.1f} s  {event.words}")
-            if lines:
-                lines.writelines(f"{line}\n" for line in (*recorder.lines(), *observed, event.line()))
-                lines.flush()  # so that a log that is cut off can be read
+            if log is not None:
+                _append(log, [*recorder.lines(), *observed, event.line()])
                 observed.clear()
     if made.linked is not None:
         console.print(made.linked.words)
@@ -223,6 +223,12 @@ def mission(
         draw_mission(events, made.plan, f"{made.repertoire.robot.name}: {made.result.words}", plot)
     for path in filter(None, written.values()):
         console.print(f"saved {path}")
+
+
+def _append(log: Path, lines: Iterable[str]) -> None:
+    """Add lines to a log that is open no longer than that, so that one that is cut off can be read."""
+    with explain_errors(f"{log} cannot be written"), log.open("a", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def _replay(file: Path, log: Path, rehearsal: Path | None, threads: int | None) -> None:

@@ -12,7 +12,7 @@ import surefoot
 from adapt.mission.recording import DepartureError
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError
-from surefoot.commands.mission import mission
+from surefoot.commands.mission import _append, mission
 from surefoot.mission import replay
 from tests.adapt.mission.small import small_hexapod
 
@@ -55,6 +55,8 @@ def test_everything_is_decided_again(walked: tuple[Path, list[dict]], run, tmp_p
     assert {"trial", "thought"} <= set(kinds)
     assert f"all {len(kinds)} events" in out
     cut = tampered(lines, tmp_path, lambda found: found.__delitem__(slice(len(found) // 2, None)))
+    with cut.open("a") as other:
+        other.write('{"kind": "walk", "wo')  # the disk was full
     assert "there the log ends" in replay(file, cut)
     rehearsed = tampered(lines, tmp_path, lambda found: found[0].update(rehearsal="gone.h5"))
     with pytest.raises(InvalidFileError, match=r"gone\.h5"):  # the log says which rehearsal to use
@@ -119,6 +121,11 @@ def test_what_is_no_log_is_told(walked: tuple[Path, list[dict]], refused, run, t
         tampered(lines, tmp_path, lambda found: find(found, call="drive").update(gait=1)),
     )
     assert (code, "departs from the log" in out) == (1, True)
+
+
+def test_a_log_that_cannot_be_written_is_told() -> None:
+    with pytest.raises(InvalidFileError, match="/dev/full cannot be written: no space left on device"):
+        _append(Path("/dev/full"), ["a line"])
 
 
 def test_a_replay_takes_a_repertoire_too(walked: tuple[Path, list[dict]], tmp_path: Path) -> None:

@@ -111,7 +111,9 @@ def test_where_a_log_has_no_poses_for_a_while_the_robot_stands(
 
     again: list[dict] = []
     log = tmp_path / "log.jsonl"
-    log.write_text("\n".join(map(later, file.with_name("log.jsonl").read_text().splitlines())))
+    log.write_text(
+        "".join(later(line) + "\n" for line in file.with_name("log.jsonl").read_text().splitlines())
+    )
     explorer = Explorer(StartingChoice(file, str(file), mission=log))
     Answers(explorer, again.append).mission({"pictures": False}, threading.Event())
     poses, stood = shown_poses(played), round(5 / played[1]["seconds"])
@@ -193,12 +195,15 @@ def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) 
 )
 def test_a_bad_log_is_refused_in_a_sentence(file: Path, tmp_path: Path, refused, edit, sentence: str) -> None:
     bad = tmp_path / "bad.jsonl"
-    bad.write_text("\n".join(edit(file.with_name("log.jsonl").read_text().splitlines())))
+    lines = file.with_name("log.jsonl").read_text().splitlines()
+    bad.write_text("".join(f"{line}\n" for line in edit(lines)))
     refused([([file, "--mission", bad, "--export", tmp_path / "page.html"], sentence)], "explore")
 
 
 def test_poses_that_no_log_can_hold(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
-    bad.write_text(json.dumps({"kind": "poses", "damage": "healthy", "times": "AACAfw==", "positions": ""}))
+    bad.write_text(
+        json.dumps({"kind": "poses", "damage": "healthy", "times": "AACAfw==", "positions": ""}) + "\n"
+    )
     with pytest.raises(InvalidFileError, match="damaged"):
         read_poses(bad)
