@@ -1,14 +1,13 @@
 """`TrainingLog`: the history of a training and the time that it took, batch by batch, for other programs."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
 from robots.errors import InvalidFileError, SurefootError
-from robots.files.atomic import explain_errors, file_exists, make_folder, write_text
+from robots.files.atomic import check_writable, explain_errors, file_exists, make_folder, write_text
 from robots.files.texts import parse_number, read_text
 
 _MOST = 2_000_000_000  # bytes of a log, which are millions of batches
@@ -33,26 +32,24 @@ class TrainingLog:
     def __init__(
         self, csv: str | Path | None, tensorboard: str | Path | None, history: Mapping[str, list[float]]
     ) -> None:
-        self._closing = ExitStack()
-        self._csv, self._seconds = csv, 0.0
+        self._csv, self._seconds = None if csv is None else Path(csv), 0.0
         self._names: list[str] = []  # columns of the CSV file; histories that were read have another order
+        self._kept: str | None = None if self._csv is None else self._belonging(self._csv, history)
+        self._tensorboard = tensorboard
         self._writer = None if tensorboard is None else self._start_tensorboard(Path(tensorboard))
-        self._file = None if csv is None else self._open(Path(csv), history)
 
-    def _open(self, path: Path, history: Mapping[str, list[float]]) -> TextIO:
-        """Leave in a CSV file what belongs to the run so far, and open it to go on."""
-        kept: list[str] = []
-        if history and file_exists(path) and (lines := _read(path).splitlines(keepends=True)):
-            columns = read_log(path)
-            self._names = [*columns]
-            if {*columns} != {*history, "seconds", "evaluations_per_s"}:
-                raise InvalidFileError(f"{path} is not the log of this run: it has other columns")
-            count = int(np.searchsorted(columns["evaluations"], history["evaluations"][-1], side="right"))
-            kept = lines[: 1 + count]
-            self._seconds = float(columns["seconds"][count - 1]) if count else 0.0
-        write_text(path, "".join(kept))
-        with explain_errors(f"{path} cannot be written"):
-            return self._closing.enter_context(path.open("a", encoding="utf-8", buffering=1))
+    def _belonging(self, path: Path, history: Mapping[str, list[float]]) -> str:
+        """What of a CSV file belongs to the run so far, with which the first row replaces it."""
+        check_writable(path)
+        if not (history and file_exists(path) and (lines := _read(path).splitlines(keepends=True))):
+            return ""
+        columns = read_log(path)
+        self._names = [*columns]
+        if {*columns} != {*history, "seconds", "evaluations_per_s"}:
+            raise InvalidFileError(f"{path} is not the log of this run: it has other columns")
+        count = int(np.searchsorted(columns["evaluations"], history["evaluations"][-1], side="right"))
+        self._seconds = float(columns["seconds"][count - 1]) if count else 0.0
+        return "".join(lines[: 1 + count])
 
     def _start_tensorboard(self, folder: Path) -> Any:
         """A writer of TensorBoard's event files."""
@@ -62,29 +59,40 @@ class TrainingLog:
             raise SurefootError(
                 "TensorBoard is not installed: pip install 'surefoot[tensorboard]'"
             ) from error
-        make_folder(folder)
-        writer = Writer(str(folder))
-        self._closing.callback(writer.close)
-        return writer
+        with explain_errors(f"{folder} cannot be written"):
+            str(folder).encode()  # TensorBoard knows no other names
+            make_folder(folder)
+            return Writer(str(folder))
 
     def __call__(self, row: Mapping[str, float]) -> None:
         """Write a row, whose columns are always the same."""
         row = {**row, "seconds": self._seconds + row["seconds"]}
-        if self._file is not None:
-            with explain_errors(f"{self._csv} cannot be written"):
-                if not self._names:
-                    self._names = [*row]
-                    self._file.write(",".join(row) + "\n")
-                self._file.write(",".join(str(row[name]) for name in self._names) + "\n")
+        if self._csv is not None:
+            self._add(self._csv, row)
         if self._writer is not None:
-            for name, value in row.items():
-                self._writer.add_scalar(name, value, step=int(row["evaluations"]))
+            with explain_errors(f"{self._tensorboard} cannot be written"):
+                for name, value in row.items():
+                    self._writer.add_scalar(name, value, step=int(row["evaluations"]))
+
+    def _add(self, path: Path, row: Mapping[str, float]) -> None:
+        """Add a row to the CSV file, which begins with the first one: without any, no file is left behind."""
+        header = "" if self._names else ",".join(row) + "\n"
+        self._names = self._names or [*row]
+        line = ",".join(str(row[name]) for name in self._names) + "\n"
+        if self._kept is not None:
+            write_text(path, self._kept + header + line)
+            self._kept = None
+            return
+        with explain_errors(f"{path} cannot be written"), path.open("a", encoding="utf-8") as file:
+            file.write(line)
 
     def __enter__(self) -> "TrainingLog":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._closing.close()
+        if self._writer is not None:
+            with explain_errors(f"{self._tensorboard} cannot be written"):
+                self._writer.close()
 
 
 def read_log(path: str | Path) -> dict[str, np.ndarray]:

@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from repertoire.training.runs import start_training
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError
 
 SETTINGS = {"evaluations": 200, "emitters": 2, "batch_size": 10}
+ROW = {"evaluations": 1.0, "seconds": 2.0, "evaluations_per_s": 0.5}
 
 
 def part_of_a_run(folder: Path, log: Path, batches: int) -> None:
@@ -75,6 +77,34 @@ def test_a_file_that_is_no_log_is_left_alone(tmp_path: Path, text: str) -> None:
     with pytest.raises(InvalidFileError, match=r"log\.csv is not the log of (a training|this run)"):
         surefoot.resume(folder, log_csv=log)
     assert log.read_text() == text
+
+
+def test_a_log_begins_with_its_first_row_and_replaces_another_then(tmp_path: Path) -> None:
+    with TrainingLog(tmp_path / "new.csv", None, {}):
+        assert not (tmp_path / "new.csv").exists()
+    (tmp_path / "old.csv").write_text("text")
+    with TrainingLog(tmp_path / "old.csv", None, {}) as write:
+        assert (tmp_path / "old.csv").read_text() == "text"
+        write(ROW)
+    assert read_log(tmp_path / "old.csv") == ROW
+
+
+def test_a_disk_that_is_full_is_told(tmp_path: Path) -> None:
+    full = r"cannot be written: no space left on device"
+    with TrainingLog(tmp_path / "log.csv", None, {}) as write:
+        write(ROW)
+        (tmp_path / "log.csv").unlink()
+        (tmp_path / "log.csv").symlink_to("/dev/full")
+        with pytest.raises(InvalidFileError, match=full):
+            write(ROW)
+    with pytest.raises(InvalidFileError, match=full), TrainingLog(None, tmp_path / "board", {}) as write:
+        write._writer.close = Mock(side_effect=OSError(28, "No space left on device"))
+
+
+def test_tensorboard_cannot_write_to_every_folder(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFileError, match="cannot be written: no file can have this name"):
+        TrainingLog(None, tmp_path / "\udcffboard", {})
+    assert not any(tmp_path.iterdir())
 
 
 def test_without_tensorboard_there_is_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
