@@ -19,6 +19,7 @@ from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.strategy import STOPS
+from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations
 from robots.files.atomic import check_writable
 from robots.seeds import SeedFamily, derive_seeds, search_seed
@@ -239,8 +240,13 @@ class Training:
         """Go on from where a repertoire was saved.
 
         Raises:
-            InvalidValueError: the state does not fit the settings.
+            InvalidValueError: the state or the history does not fit the settings.
         """
+        batches = np.diff(repertoire.history.get("evaluations", np.zeros(0)).astype(float), prepend=0)
+        if not ((batches >= 1).all() and batches.sum() <= self.settings.evaluations):
+            raise InvalidValueError(
+                f"the evaluations of the history must ascend, up to {self.settings.evaluations:,} at most"
+            )
         self.search.restore(state)
         elites = repertoire.elites
         self.search.result.add(elites.solutions, elites.objectives, elites.measures)

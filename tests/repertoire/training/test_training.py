@@ -327,3 +327,13 @@ def test_unknown_names_and_folders_are_refused(tmp_path: Path, arguments, error,
 def test_a_folder_without_a_run_cannot_be_resumed(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError, match="holds no run to resume"), resume_training(tmp_path):
         pass
+
+
+def test_a_history_longer_than_the_run_is_refused() -> None:
+    settings = {"evaluations": 100, "emitters": 1, "batch_size": 10}
+    with start_training("sphere-4", "cma-mae", out=None, seed=1, **settings) as training:
+        training.step()
+        saved, state = training.repertoire(), training.search.state()
+        saved.history["evaluations"] = np.full(1000, 10)
+        with pytest.raises(InvalidValueError, match="evaluations of the history must ascend, up to 100 at"):
+            training.restore(saved, state)
