@@ -70,11 +70,11 @@ def log_records(path: Path) -> list[Any]:
     """What each line of a log holds, whatever that is, without a last line that was not finished.
 
     Raises:
-        InvalidFileError: the file cannot be read, or a line is no JSON.
+        InvalidFileError: the file cannot be read, or a line is no JSON of finite numbers.
     """
     try:
         text = read_text(path)
-        return [parse_json(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        return [parse_json(line, finite=True) for line in text[: text.rfind("\n") + 1].splitlines()]
     except InvalidValueError as error:
         raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
 

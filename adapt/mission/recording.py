@@ -253,11 +253,24 @@ class ReplayedWorld:
             if not len(seen) <= len(trace) > 0:
                 raise ValueError("another number of rows")
             start, end = (Pose(*map(_finite, record[name])) for name in ("start", "end"))
-            episodes = Episodes(**{name: np.array(values) for name, values in record["episodes"].items()})
+            episodes = self._episodes(record["episodes"])
             found = Stretch(int(record["row"]), start, end, trace, episodes, bool(record["fell"]))
             return seen, found, bool(record["over"])
         except _WRONG as error:
             raise self._damaged() from error
+
+    def _episodes(self, columns: dict[str, Any]) -> Episodes:
+        """What the lists of a line say of an episode; an error of `_WRONG` if they cannot."""
+        known = Episodes.unknown(1, self._robot).columns
+        found = {
+            name: np.array(values).astype(known[name].dtype, casting="same_kind")
+            for name, values in columns.items()
+        }
+        if {name: values.shape for name, values in found.items()} != {
+            name: values.shape for name, values in known.items()
+        }:
+            raise ValueError("other columns")
+        return Episodes(**found)
 
     def _damaged(self) -> InvalidFileError:
         return InvalidFileError(f"{self._path} holds observations that are damaged")

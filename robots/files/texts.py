@@ -21,19 +21,23 @@ _MOST_NODES = 100_000  # values in a YAML, counting what aliases repeat
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def check_values(tree: object) -> None:
+def check_values(tree: object, *, finite: bool = False) -> None:
     """Refuse texts that cannot be shown, numbers too large to compute with, and sets, however nested.
+
+    Args:
+        tree: what is checked.
+        finite: whether to refuse infinities and nan, too.
 
     Raises:
         InvalidValueError: a text holds a control character or half of a surrogate pair, a number is beyond
-            `LARGEST` without being infinite, or there is a set.
+            `LARGEST` without being infinite, or not finite but must be, or there is a set.
     """
     waiting = [tree]
     while waiting:
         value = waiting.pop()
         if isinstance(value, str) and (found := _UNPRINTABLE.search(value)):
             raise InvalidValueError(f"the character {found[0]!r} cannot be part of a text")
-        if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
+        if isinstance(value, int | float) and not abs(value) <= LARGEST and (finite or abs(value) < math.inf):
             raise InvalidValueError(f"numbers can be from {-LARGEST:g} to {LARGEST:g}, not {shown(value)}")
         if isinstance(value, set):  # YAML's; records would take it for a list in any order
             raise InvalidValueError("a set has no order: write a list instead")
@@ -118,8 +122,8 @@ def _count(node: yaml.Node, known: dict[int, float]) -> float:
     return known[id(node)]
 
 
-def parse_json(text: str) -> object:
-    """Parse a JSON.
+def parse_json(text: str, *, finite: bool = False) -> object:
+    """Parse a JSON, of which `finite` numbers may be demanded.
 
     Raises:
         InvalidValueError: it is not valid, or holds what `check_values` refuses.
@@ -128,7 +132,7 @@ def parse_json(text: str) -> object:
         tree = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidValueError(f"it is not valid JSON: {one_line(error)}") from error
-    check_values(tree)
+    check_values(tree, finite=finite)
     return tree
 
 

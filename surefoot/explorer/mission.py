@@ -1,5 +1,6 @@
 """`MissionLog`: what the page is told of a mission that was walked: its events, its path, and every pose."""
 
+import json
 import math
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -26,6 +27,7 @@ Message = dict[str, Any]
 SCENE = "a mission"  # what its scene is called, among those that are called by a damage
 _MOST_ROWS = 10_000  # poses that are shown; of longer missions fewer a second
 _PART = 200  # poses that are handed on at once
+_MOST_DAMAGES = 50  # of a mission, each of which is another robot
 _AWAY = (0, 0, -1e4, 1, 0, 0, 0)  # pose of bodies that are not there
 
 
@@ -52,7 +54,12 @@ class MissionLog:
         if self._about.get("repertoire") != fingerprint(repertoire):
             raise InvalidFileError(f"the mission of {log} was walked with another repertoire than {source}")
         self._poses = read_poses(log)
-        self._robots = {poses.damage: damaged(poses.damage) for poses in self._poses}
+        damages = dict.fromkeys(poses.damage for poses in self._poses)
+        if len(damages) > _MOST_DAMAGES:
+            raise InvalidFileError(
+                f"{log} tells of {len(damages)} different damages: at most {_MOST_DAMAGES} can be shown"
+            )
+        self._robots = {damage: damaged(damage) for damage in damages}
         feet = len(repertoire.robot.description.feet)
         for poses in self._poses:
             sizes = (poses.positions.shape[1], poses.touching.shape[1])
@@ -60,7 +67,9 @@ class MissionLog:
                 raise InvalidFileError(f"{log} holds poses of another robot than {source} is for")
         self._source = source
         try:
+            self._goals = np.array(self._about["goals"], float).reshape(-1, 2)
             self._told = self._tell()
+            json.dumps([self._told, self._goals.tolist()], allow_nan=False)  # texts may say nan
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InvalidFileError(f"{log} is no log of a mission, or not a whole one") from error
         counts = [robot.model.nbody for robot in self._robots.values()]
@@ -107,7 +116,7 @@ class MissionLog:
             "command": "",
             "seconds": self._spacing,
             "duration": duration,
-            "curve": "distance to the goal" if self._about["goals"] else "distance from the start",
+            "curve": "distance to the goal" if len(self._goals) else "distance from the start",
             "lane": draw_lane(self._events, duration),
         }
 
@@ -147,7 +156,7 @@ class MissionLog:
 
     def _distances(self, places: np.ndarray) -> np.ndarray:
         """How far each place, (t, 2), is from the goal that was next then, or from the start (t,) [m]."""
-        goals = np.array(self._about["goals"], float).reshape(-1, 2)
+        goals = self._goals
         arrivals = [event.time for event in self._events if event.kind == "goal"]
         reached = np.searchsorted(arrivals, self._times)
         nextgoal = goals[np.minimum(reached, len(goals) - 1)] if len(goals) else np.zeros(2)

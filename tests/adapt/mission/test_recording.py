@@ -101,14 +101,20 @@ def test_what_is_no_log_is_told(walked: tuple[Path, list[dict]], refused, run, t
     )
     for change, message in (
         (lambda found: found[0].pop("seed"), "how the mission was asked for"),
-        (lambda found: found[0].update(refine=float("inf")), "how the mission was asked for"),
+        (lambda found: found[0].update(refine=float("inf")), "no log of a mission"),
         (lambda found: find(found, call="begin").update(sensors=3), "damaged"),
         (lambda found: find(found, call="drive").pop("over"), "damaged"),
         (lambda found: find(found, call="drive").update(trace="AAAA"), "damaged"),
         (lambda found: find(found, call="drive").update(trace="eJwDAAAAAAE="), "damaged"),  # no rows
-        (lambda found: find(found, call="drive").update(driving=float("inf")), "damaged"),
-        (lambda found: find(found, call="drive").update(clock=float("nan")), "damaged"),
-        (lambda found: find(found, call="drive").update(episodes={"fell": 3}), "damaged"),
+        (lambda found: find(found, call="drive").update(driving=float("inf")), "no log of a mission"),
+        (lambda found: find(found, call="drive").update(clock="nan"), "damaged"),
+        (lambda found: find(found, call="drive")["episodes"].update(fell=3), "damaged"),
+        (lambda found: find(found, call="drive")["episodes"].update(steps=[1e30]), "damaged"),
+        (lambda found: find(found, call="drive")["episodes"].update(distances=[]), "damaged"),
+        (lambda found: find(found, call="drive")["episodes"].update(distances=["a"]), "damaged"),
+        (lambda found: find(found, call="drive")["episodes"].update(distances=[None]), "damaged"),
+        (lambda found: find(found, call="drive")["episodes"].update(contacts=[[1, 0]]), "damaged"),
+        (lambda found: find(found, call="drive")["episodes"].pop("turned"), "damaged"),
         (lambda found: find(found, call="drive").update(pose=["x"]), "damaged"),
         (lambda found: found.__setitem__(slice(None), [x for x in found if "call" not in x]), "observed"),
     ):

@@ -74,6 +74,9 @@ def test_numbers_and_texts_that_nothing_can_use_are_refused_anywhere(parse, plac
 
 def test_texts_of_several_lines_and_infinities_are_left_to_whoever_reads_them() -> None:
     check_values(["a\tb\r\nc", "é😀", 1e30, -(10**29), float("inf"), float("nan"), None, True, (1, {"a": 2})])
+    for number in ("NaN", "-Infinity", "1e400"):
+        with pytest.raises(InvalidValueError, match="numbers can be from"):
+            parse_json(f"[{number}]", finite=True)
     with pytest.raises(InvalidValueError, match="cannot be part"):
         check_values({"\x7f": 1})
     with pytest.raises(InvalidValueError, match="a set has no order: write a list"):

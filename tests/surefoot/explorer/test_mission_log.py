@@ -187,13 +187,23 @@ def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) 
         ),
         (lambda lines: [*lines[:-1], lines[-1][:9]], "not a whole one"),
         (lambda lines: [line.replace('"goals"', '"gaols"') for line in lines], "no log of a mission"),
+        (lambda lines: [lines[0].replace('"goals": [', '"goals": {}, "x": ['), *lines[1:]], "no log of a"),
+        (lambda lines: [line.replace('"time": ', '"time": 1e400, "x": ') for line in lines], "no log of a"),
+        (lambda lines: [line.replace('"time": ', '"time": "inf", "x": ') for line in lines], "no log of a"),
+        (
+            lambda lines: [line.replace("healthy", f"left_front:weak:0.{n}") for n, line in enumerate(lines)],
+            "different damages: at most 3 can be shown",
+        ),
         (
             lambda lines: [line.replace('"path": [[', '"path": [["x", "x", ') for line in lines],
             "no log of a mission",
         ),
     ],
 )
-def test_a_bad_log_is_refused_in_a_sentence(file: Path, tmp_path: Path, refused, edit, sentence: str) -> None:
+def test_a_bad_log_is_refused_in_a_sentence(
+    file: Path, tmp_path: Path, refused, monkeypatch, edit, sentence: str
+) -> None:
+    monkeypatch.setattr("surefoot.explorer.mission._MOST_DAMAGES", 3)
     bad = tmp_path / "bad.jsonl"
     lines = file.with_name("log.jsonl").read_text().splitlines()
     bad.write_text("".join(f"{line}\n" for line in edit(lines)))
