@@ -13,6 +13,8 @@ from robots.robot import Robot
 from robots.simulation.trace import SENSORS
 
 _OFF = 0.02  # share by which the mean time between two rows may differ from a control step
+_JITTER = 0.5  # share of a control step by which the time between any two rows may differ from it
+_ROUNDING = 1e-6  # by which a command may exceed its range
 
 _MOST = 1e9  # of any number, far from what a sensor shows
 
@@ -62,21 +64,36 @@ def _columns(table: pd.DataFrame, robot: Robot, sensors: Sequence[str]) -> tuple
     values = np.array(found, np.float64).T
     if not len(table):
         raise InvalidValueError("it has no rows")
-    wrong = np.argwhere(~(np.abs(values) < _MOST))
-    if len(wrong):
-        row, column = wrong[0]
-        name = ("time [s]", *sensor_of)[column]
-        raise InvalidValueError(
-            f"numbers must be finite and less than 1e9, but {shown(name)} is {shown(table[name].iloc[row])} "
-            f"in row {row + 1}{_hint(sensor_of.get(name))}"
-        )
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first fields for names of rows then
+        raise InvalidValueError("its rows have more fields than its first row names")
+    names = ("time [s]", *sensor_of)
+    commands, contacts = np.isin(names, columns[""]), np.isin(names, columns["contacts"])
+    for must, wrong in {
+        "numbers must be finite and less than 1e9": ~(np.abs(values) < _MOST),
+        "commands must be from -1 to 1": commands & (np.abs(values) > 1 + _ROUNDING),
+        "contacts must be 0 or 1": contacts & ~np.isin(values, (0, 1)),
+    }.items():
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            name = names[column]
+            raise InvalidValueError(
+                f"{must}, but {shown(name)} is {shown(table[name].iloc[row])} in row {row + 1}"
+                f"{_hint(sensor_of.get(name))}"
+            )
     gaits = table["gait"].unique()
     if len(gaits) > 1:
         raise InvalidValueError(f"it is of several gaits: {shown(gaits[0])} and {shown(gaits[1])}")
-    step = float(np.diff(values[:, 0]).mean()) if len(values) > 1 else robot.control_step
+    steps = np.diff(values[:, 0])
+    step = float(steps.mean()) if len(steps) else robot.control_step
     if abs(step / robot.control_step - 1) > _OFF:
         raise InvalidValueError(
             f"its rows are {step:g} s apart, not a control step of {robot.control_step:g} s"
+        )
+    jumps = np.flatnonzero(np.abs(steps / robot.control_step - 1) > _JITTER)
+    if len(jumps):
+        raise InvalidValueError(
+            f"row {jumps[0] + 2} is {steps[jumps[0]]:g} s after the one before, not a control step of "
+            f"{robot.control_step:g} s"
         )
     trace, j = values[:, 1:], len(joints)
     middle, half = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2

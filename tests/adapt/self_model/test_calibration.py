@@ -1,6 +1,7 @@
 """Calibration: it finds the models that do what the robot did, and says so where none does."""
 
 import dataclasses
+import io
 from functools import cache
 
 import numpy as np
@@ -140,6 +141,13 @@ def test_offset_is_what_a_sensor_reads_too_much():
     np.testing.assert_allclose(*poses, atol=1e-12)
 
 
+def changed(text, column, value):
+    """The text of a CSV with another number in its third row."""
+    table = pd.read_csv(io.StringIO(text), dtype=str)
+    table.loc[2, column] = str(value)
+    return table.to_csv(index=False)
+
+
 class TestTraces:
     def test_what_deploy_writes_is_the_trace(self, tmp_path):
         gaits, path = short_gaits(), tmp_path / "walk.csv"
@@ -160,6 +168,10 @@ class TestTraces:
             (lambda text: text.replace(text.splitlines()[2].split(",")[12], "nan"), "row"),
             (lambda text: text.replace(text.splitlines()[2].split(",")[12], "-1e39"), "row"),
             (lambda text: text.replace("cell ", "cell 9,"), "lacks"),
+            (lambda text: text.replace('"\n', '",\n'), "more fields than its first row names"),
+            (lambda text: changed(text, "time [s]", 0), "row 3 is .* s after the one before"),
+            (lambda text: changed(text, "left_front_coxa command [-1..1]", 1.01), "-1 to 1, .* in row 3"),
+            (lambda text: changed(text, "left_front contact [0/1]", 0.5), "contacts must be 0 or 1"),
             (lambda text: "", "no trace"),
             (lambda text: text.splitlines()[0], "no rows"),
         ],
