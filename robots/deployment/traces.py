@@ -13,7 +13,6 @@ from robots.robot import Robot
 from robots.simulation.trace import SENSORS
 
 _OFF = 0.02  # share by which the mean time between two rows may differ from a control step
-_JITTER = 0.5  # share of a control step by which the time between any two rows may differ from it
 _ROUNDING = 1e-6  # by which a command may exceed its range
 
 _MOST = 1e9  # of any number, far from what a sensor shows
@@ -28,7 +27,8 @@ def read_trace(path: Path, robot: Robot, sensors: Sequence[str] = SENSORS) -> tu
         sensors: that it has, of `SENSORS`; columns of others need not be there, and count as 0.
 
     Returns:
-        The name of the gait, and the trace, see `robots.simulation.trace`.
+        The name of the gait, and the trace, see `robots.simulation.trace`. Where a row or a few are missing,
+        since their states were lost, the one before stands for them.
 
     Raises:
         InvalidFileError: the file cannot be read, is no trace of the robot or lacks some of it.
@@ -83,19 +83,21 @@ def _columns(table: pd.DataFrame, robot: Robot, sensors: Sequence[str]) -> tuple
     gaits = table["gait"].unique()
     if len(gaits) > 1:
         raise InvalidValueError(f"it is of several gaits: {shown(gaits[0])} and {shown(gaits[1])}")
-    steps = np.diff(values[:, 0])
-    step = float(steps.mean()) if len(steps) else robot.control_step
+    seconds = np.diff(values[:, 0])
+    step = float(seconds.mean()) if len(seconds) else robot.control_step
     if abs(step / robot.control_step - 1) > _OFF:
         raise InvalidValueError(
             f"its rows are {step:g} s apart, not a control step of {robot.control_step:g} s"
         )
-    jumps = np.flatnonzero(np.abs(steps / robot.control_step - 1) > _JITTER)
-    if len(jumps):
+    steps = np.rint(seconds / robot.control_step)
+    if (steps < 1).any():
+        row = int(np.argmax(steps < 1))
         raise InvalidValueError(
-            f"row {jumps[0] + 2} is {steps[jumps[0]]:g} s after the one before, not a control step of "
+            f"row {row + 2} is {seconds[row]:g} s after the one before, not a control step of "
             f"{robot.control_step:g} s"
         )
-    trace, j = values[:, 1:], len(joints)
+    rows = np.repeat(np.arange(len(values)), np.append(steps, 1).astype(int))
+    trace, j = values[rows[: robot.description.episode_steps], 1:], len(joints)
     middle, half = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
     trace[:, j : 2 * j] = (trace[:, j : 2 * j] - middle) / half
     return str(gaits[0]), trace.astype(np.float32)

@@ -95,7 +95,7 @@ def drive(
                     observation, seen = observe(state, action), seen + 1
             if step == steps:
                 return Drive(steps, "time", _ahead(first, last))
-            action = controller.act(parameters, observation, step)
+            action = np.clip(controller.act(parameters, observation, step), -1, 1)
             link.act(action)
             sent[link.sent] = action
             step += 1

@@ -149,6 +149,16 @@ def changed(text, column, value):
 
 
 class TestTraces:
+    def test_the_row_before_stands_for_one_that_was_lost(self, tmp_path):
+        gaits, path = short_gaits(), tmp_path / "walk.csv"
+        surefoot.deploy(gaits, gaits.cell(ROW), seconds=60 * gaits.robot.control_step, seed=3, csv=path)
+        lines = path.read_text().splitlines(keepends=True)
+        whole = read_trace(path, gaits.robot)[1]
+        path.write_text("".join(lines[:20] + lines[21:]))
+        found = read_trace(path, gaits.robot)[1]
+        np.testing.assert_array_equal(found[18], found[19])
+        np.testing.assert_array_equal(np.delete(found, 19, axis=0), np.delete(whole, 19, axis=0))
+
     def test_what_deploy_writes_is_the_trace(self, tmp_path):
         gaits, path = short_gaits(), tmp_path / "walk.csv"
         damage, seconds = "all:delay@2", 60 * gaits.robot.control_step
