@@ -6,6 +6,7 @@ What they hold can be shown and computed with: no control characters, no numbers
 import json
 import math
 import re
+from collections import Counter
 from pathlib import Path
 
 import yaml
@@ -113,9 +114,20 @@ def parse_yaml(text: str) -> object:
 
 
 def _count(node: yaml.Node, known: dict[int, float]) -> float:
-    """Number of values in a node, counting those that aliases repeat; infinite if it contains itself."""
+    """Number of values in a node, counting those that aliases repeat; infinite if it contains itself.
+
+    Raises:
+        ValueError: a key is there twice, of which PyYAML would take the last.
+    """
     if id(node) not in known:
         known[id(node)] = math.inf
+        names = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
+            if name in names:
+                line = key.start_mark.line + 1
+                raise ValueError(f"the key {shown(key.value)} is there twice, see line {line}")
+            names.add(name)
         parts = node.value if isinstance(node, yaml.CollectionNode) else []
         flat = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
         known[id(node)] = 1 + sum(_count(one, known) for one in flat)
@@ -129,11 +141,23 @@ def parse_json(text: str, *, finite: bool = False) -> object:
         InvalidValueError: it is not valid, or holds what `check_values` refuses.
     """
     try:
-        tree = json.loads(text)
+        tree = json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise InvalidValueError(f"it is not valid JSON: {one_line(error)}") from error
     check_values(tree, finite=finite)
     return tree
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object, each key of which must be there once: Python would take the last one.
+
+    Raises:
+        ValueError: a key is there twice.
+    """
+    if len(found := dict(pairs)) < len(pairs):
+        (name, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {shown(name)} is there twice")
+    return found
 
 
 def read_json(path: Path) -> object:
