@@ -27,6 +27,8 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     """
     with explain_errors(f"{path} cannot be written"):
         target = Path(os.path.realpath(path))
+        if not target.name:
+            raise OSError("it is the root of all folders")
         temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
         try:
             if not target.parent.is_dir():

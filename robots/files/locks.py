@@ -35,6 +35,8 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
     try:
         with explain_errors(f"{path} cannot be locked"):
             target = Path(os.path.realpath(path))
+            if not target.name:
+                raise OSError("it is the root of all folders")
             name = target.with_name(f".{target.name}.lock")
             deadline = time.monotonic() + patience
             while (file := _acquire(name)) is None and time.monotonic() < deadline:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -129,6 +130,13 @@ def test_names_that_no_file_can_have_are_refused(tmp_path, name):
     for attempt in (write_text, lambda path, _: make_folder(path), lambda path, _: locked(path).__enter__()):
         with pytest.raises(InvalidFileError, match="no file can have this name"):
             attempt(tmp_path / name, "text")
+
+
+def test_the_root_of_all_folders_is_no_file(tmp_path):
+    with pytest.raises(InvalidFileError, match="/ cannot be written: it is the root of all folders"):
+        write_text("/", "text")
+    with pytest.raises(InvalidFileError, match="/ cannot be locked: it is the root"), locked(Path("/")):
+        pass
 
 
 def test_a_path_of_very_many_folders_is_refused_and_none_is_made(tmp_path):
