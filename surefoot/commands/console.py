@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from robots.errors import UnknownNameError
+from robots.files.atomic import explain_errors
 from surefoot.interrupts import INTERRUPTED
 from surefoot.printing import console as console
 from surefoot.printing import note
@@ -247,8 +248,10 @@ def seed_option(derived: str) -> Callable[[Command], Command]:
 def check_different(*paths: Path | None) -> None:
     """Refuse to write two things to one file, or over what is read."""
     named = [path for path in paths if path is not None]
+    with explain_errors("the working directory cannot be found"):
+        files = [os.path.realpath(path) for path in named]
     for number, path in enumerate(named):
-        if os.path.realpath(path) in map(os.path.realpath, named[:number]):
+        if files[number] in files[:number]:
             raise click.UsageError(f"{path} is named twice: choose different files")
 
 

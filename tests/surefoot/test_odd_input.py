@@ -52,6 +52,15 @@ def test_names_that_no_file_can_have_are_refused(
     assert not list(tmp_path.iterdir())
 
 
+def test_without_a_working_directory_paths_are_refused_in_a_sentence(refused, tmp_path, monkeypatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    refused(
+        [(["deploy", "ant", "--best", "--csv", "a.csv"], "the working directory cannot be found: no such")]
+    )
+
+
 def test_networks_that_are_too_large_are_refused_in_a_sentence(run, tmp_path: Path) -> None:
     for hidden, message in (
         ("100000", "hidden.0: input should be less than or equal to 10000, not 100000"),
