@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from robots.link.messages import MOST_BYTES
 try:
     import zmq
     import zmq.auth
+    from zmq.utils import z85
 except ImportError as error:
     raise SurefootError(
         "a link to a robot needs pyzmq, which is not installed: pip install 'surefoot[robot]'"
@@ -24,6 +26,7 @@ except ImportError as error:
 
 COMMANDS, STATES, HELLOS = 0, 1, 2  # what is added to the port
 _ROBOT, _COMPUTER = "robot", "computer"  # files of keys
+_ADVICE = "`surefoot robot --keys` makes all keys in a new folder"
 
 
 def parse_address(address: str) -> tuple[str, int]:
@@ -88,7 +91,13 @@ def _load(folder: Path, name: str) -> tuple[bytes, bytes | None]:
     try:
         public, secret = zmq.auth.load_certificate(folder / name)
     except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise InvalidFileError(f"{folder} has no key {name}: `surefoot robot --keys` makes them") from error
+        raise InvalidFileError(f"{folder} has no key {name}: {_ADVICE}") from error
+    try:
+        for key in (public, secret) if name.endswith("_secret") else (public,):
+            if len(z85.decode(key or b"")) != 32:
+                raise ValueError("another length")
+    except (KeyError, ValueError, struct.error) as error:
+        raise InvalidFileError(f"the key {folder / name} is damaged: {_ADVICE}") from error
     return public, secret
 
 

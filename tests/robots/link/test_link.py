@@ -183,6 +183,12 @@ def test_the_keys_must_be_those_of_the_robot(gait, tmp_path):
                 RemoteLink(robot, address, keys=keys, patience=0.5)
         with pytest.raises(InvalidFileError, match="has no key"):
             RemoteLink(robot, address, keys=tmp_path / "none", patience=0.5)
+        for name, content in (("robot.key", ""), ("robot.key", "a"), ("computer.key_secret", "#" * 40)):
+            shutil.copytree(own, other, dirs_exist_ok=True)
+            text = re.sub('-key = ".*"', f'-key = "{content}"', (other / name).read_text())
+            (other / name).write_text(text if content else "")
+            with pytest.raises(InvalidFileError, match="in a new folder"):
+                RemoteLink(robot, address, keys=other, patience=0.5)
         with RemoteLink(robot, address, keys=own) as link:
             link.act(np.zeros(robot.action_dim))
             assert link.observe() is not None
