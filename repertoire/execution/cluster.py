@@ -24,7 +24,7 @@ import numpy as np
 
 from repertoire.execution.executor import Executor, set_executor_source
 from repertoire.execution.workers import interrupts_blocked, interrupts_deferred
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.files.texts import read_json
 from robots.plugins import VARIABLE
@@ -131,8 +131,10 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
 
 def _local_cluster(count: str, folder: str) -> LocalCluster:
     """Start so many workers on this machine, with a key that only these processes have, and a folder."""
-    if not (count.isascii() and count.isdecimal() and 1 <= int(count) <= _MOST_LOCAL):
-        raise InvalidValueError(f"local:N takes a number of workers from 1 to {_MOST_LOCAL}, not {count!r}")
+    if not (count.isascii() and count.isdecimal() and len(count) < 10 and 1 <= int(count) <= _MOST_LOCAL):
+        raise InvalidValueError(
+            f"local:N takes a number of workers from 1 to {_MOST_LOCAL}, not {shown(count)}"
+        )
     resource_tracker.ensure_running()  # or it would start with the first worker, and unblock interrupts
     dask.config.set(_CONFIGURATION | {"temporary-directory": folder})
     # Ctrl-C is for this process alone, which cannot close what has only half started

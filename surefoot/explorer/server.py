@@ -7,7 +7,7 @@ import secrets
 import socket
 from pathlib import Path
 
-from robots.errors import InvalidValueError, SurefootError
+from robots.errors import InvalidValueError, SurefootError, shown
 from surefoot.explorer.answers import Message
 from surefoot.explorer.explorer import Explorer
 from surefoot.explorer.session import Session
@@ -186,6 +186,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OverflowError:
         raise InvalidValueError(f"a port is a number from 0 to 65535, not {port}") from None
+    except (TypeError, UnicodeError):
+        raise InvalidValueError(f"a host is a name or an address, not {shown(host)}") from None
     except OSError as error:
         words = (error.strerror or str(error)).split(" (while")[0]  # attempting what the sentence says anyway
         reason = "it is in use" if error.errno == errno.EADDRINUSE else words

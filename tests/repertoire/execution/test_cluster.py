@@ -319,6 +319,7 @@ def test_that_processors_were_mixed_is_recorded_for_good(monkeypatch, tmp_path) 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--cluster", f"local:{'9' * 5000}"], "local:N takes a number of workers from 1 to 1024, not '99"),
         (["--cluster", "local:0"], "local:N takes a number of workers from 1 to 1024, not '0'"),
         (["--cluster", "nowhere"], "there is no Dask scheduler at nowhere (missing port number"),
         (["--cluster", "local:1", "--threads", "2"], "leave out --threads"),

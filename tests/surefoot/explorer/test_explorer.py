@@ -336,6 +336,7 @@ def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
             (["hexapod", "--selector", "best"], "unknown selector 'best'"),
             (["hexapod", "--selector", "oracle"], "the selector oracle knows the truth"),
             (["hexapod", "--host", "192.0.2.1"], "nothing can listen"),
+            (["hexapod", "--host", "\udcff"], "a host is a name or an address, not '\\udcff'"),
             (["hexapod", "--host", "nowhere.invalid"], "not known): choose another port"),
         ],
         "explore",
