@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -243,6 +243,18 @@ def seed_option(derived: str) -> Callable[[Command], Command]:
     """The option --seed, from which something derives."""
     text = f"Seed from which {derived} derive."
     return click.option("--seed", type=Seed, default=1, show_default=True, help=text)
+
+
+def refuse_others(ctx: click.Context, kept: Collection[str], reason: str) -> None:
+    """Refuse parameters of a command that were given, but would be ignored for a reason, except some."""
+    ignored = [
+        parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
+        for parameter in ctx.command.params
+        if parameter.name not in kept
+        and ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+    ]
+    if ignored:
+        raise click.UsageError(f"{reason}: leave out {', '.join(ignored)}")
 
 
 def check_different(*paths: Path | None) -> None:

@@ -18,6 +18,7 @@ from surefoot.commands.console import (
     check_different,
     console,
     print_rendering_note,
+    refuse_others,
     seed_option,
     threads_option,
 )
@@ -146,11 +147,8 @@ def mission(
     from surefoot.resuming import locked_output
 
     if replay is not None:
-        if any((log, plot, video, address, keys, mcap)):
-            raise click.UsageError(
-                "--replay writes nothing and drives no robot: leave out --log, --plot, --video, --robot, "
-                "--keys and --mcap"
-            )
+        kept, context = ("file", "replay", "rehearsal", "plugin", "threads"), click.get_current_context()
+        refuse_others(context, kept, "--replay writes nothing, and asks for the mission of its log")
         _replay(file, replay, rehearsal, threads)
         return
     if address is None and (keys or mcap):

@@ -24,6 +24,7 @@ from surefoot.commands.console import (
     console,
     exits_when_stopped,
     randomization_option,
+    refuse_others,
     seed_option,
 )
 
@@ -149,7 +150,8 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     folder, algorithm, out = (options.pop(key) for key in ("resume", "algorithm", "out"))
     with exits_when_stopped():
         if folder is not None:
-            _refuse_with_resume(ctx)
+            kept = ("resume", "plugin", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
+            refuse_others(ctx, kept, "a resumed run keeps its settings")
             repertoire = surefoot.resume(folder, **common, progress=True)
         elif problem is None:
             raise click.UsageError("name a robot or another problem to train, or a run to --resume")
@@ -164,15 +166,3 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
         f"{m.elites:,} elites, coverage {m.coverage:.1%}, QD score {m.qd_score:,.0f}, best {short(m.best)} "
         f"after {repertoire.evaluations:,} evaluations; see them with: surefoot show {folder}"
     )
-
-
-def _refuse_with_resume(ctx: click.Context) -> None:
-    """A resumed run keeps its settings: refuse options that would be ignored."""
-    ignored = [
-        parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
-        for parameter in ctx.command.params
-        if parameter.name not in ("resume", "plugin", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
-        and ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
-    ]
-    if ignored:
-        raise click.UsageError(f"a resumed run keeps its settings: leave out {', '.join(ignored)}")
