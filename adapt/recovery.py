@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from adapt.self_model.twin import RefinementSettings, Thinking
 from adapt.trials import Attempt, run_trials
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
+from robots.arrays import whole_number
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.robot import Robot
@@ -82,15 +82,13 @@ def recover(
         InvalidValueError: the repertoire is empty or does not fit its robot, the selector needs a table and
             there is none or the other way round, or an argument is outside what is said here.
     """
-    _check_whole("trials", trials, 1)
-    _check_whole("max_falls", 1 if max_falls is None else max_falls, 1)
-    _check_whole("confirmations", confirmations, 0)
-    _check_whole("seed", seed, 0)
+    trials, seed = whole_number("trials", trials, 1), whole_number("seed", seed, 0)
+    max_falls = None if max_falls is None else whole_number("max_falls", max_falls, 1)
+    confirmations = whole_number("confirmations", confirmations, 0)
     _check_repertoire(repertoire)
     entry = choose_selector(selector, table)
     if thinking is not None and not entry.thinks:
         raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
-    seed = int(seed)
     trying, thinking_on, refining = (on_progress and partial(on_progress, what) for what in _TAKES_TIME)
     robot = believed = repertoire.robot
     if calibration:
@@ -278,12 +276,6 @@ def _trial(
         confirms=confirms,
         thought=selector.thought(),
     )
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is no whole number of at least so much."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-        raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 def _check_repertoire(repertoire: Repertoire) -> None:

@@ -24,11 +24,12 @@ from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
+from robots.arrays import whole_number
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
+from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
 from robots.symmetry import mirror_images
 from robots.words import duration
 
@@ -132,7 +133,8 @@ class Strengthening:
     ) -> None:
         if not 0 < below < np.inf:
             raise InvalidValueError(f"below must be a positive share of the healthy distance, not {below}")
-        self.repertoire, self.table, self.below, self.seed = repertoire, table, below, seed
+        self.repertoire, self.table, self.below = repertoire, table, below
+        self.seed = whole_number("seed", seed, 0, MOST_SEED)
         self.refinement = refinement or RefinementSettings(episodes=EPISODES)
         self.randomization, self._threads, self._on_finished = randomization, threads, on_finished
         self._wholes = draw_models(repertoire.robot, randomization) if randomization else [repertoire.robot]

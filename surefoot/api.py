@@ -117,7 +117,7 @@ def train(
         overwrite=overwrite,
         threads=threads,
         evaluations=evaluations,
-        seed=int(seed),
+        seed=seed,
         breaker=damaged_robots,
         **settings,
     ) as training:

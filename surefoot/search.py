@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import index
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +65,7 @@ class Search:
             measure_names=measure_names,
             initial=initial,
         )
-        chosen = {"archive": archive, "seed": index(seed), "evaluations": _UNLIMITED, **settings}
+        chosen = {"archive": archive, "seed": seed, "evaluations": _UNLIMITED, **settings}
         self._training = Training(problem, configure(problem, algorithm, chosen))
         self._asked = np.empty((0, solution_dim), np.float32)
         self._fields: dict[str, dict[int, object]] | None = None  # of elites, by name and cell

@@ -9,6 +9,7 @@ from adapt.self_model.features import Features
 from adapt.self_model.parameters import PRIOR, Parameters
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
+from robots.arrays import whole_number
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
@@ -75,6 +76,7 @@ def calibrate(
     for _, trace in before:
         features.check(trace)
     count = int(parameters.free.sum())
+    seed = whole_number("seed", seed, 0)
     least = max(2 * count, count + 2)  # a line and its error need two more than there are slopes
     if models < least:
         many = f"{count} parameter{'s' * (count != 1)}"

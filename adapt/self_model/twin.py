@@ -14,6 +14,7 @@ from adapt.objective import RecoveryObjective, TrainingReward
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
 from repertoire.strategies.table import STRATEGIES
+from robots.arrays import whole_number
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
@@ -58,10 +59,8 @@ class RefinementSettings:
     def __post_init__(self) -> None:
         for name, least in (("episodes", 1), ("batch_size", 2)):
             value = getattr(self, name)
-            if value is None and name == "batch_size":
-                continue
-            if not isinstance(value, int) or value < least:
-                raise InvalidValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+            if value is not None or name != "batch_size":
+                object.__setattr__(self, name, whole_number(name, value, least))
         if self.sigma0 is not None and not 0 < self.sigma0 < math.inf:
             raise InvalidValueError(f"sigma0 must be positive and finite, not {self.sigma0!r}")
         if self.strategy is not None:

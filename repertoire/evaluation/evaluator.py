@@ -20,6 +20,7 @@ from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
+from robots.arrays import whole_number
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import Robot
@@ -194,8 +195,7 @@ class Evaluation:
         about: Identity | None = None,
     ) -> None:
         check_episodes(episodes)
-        if not 0 <= seed <= MOST_SEED:
-            raise InvalidValueError(f"seed must be at least 0 and at most {MOST_SEED}, not {seed}")
+        seed = whole_number("seed", seed, 0, MOST_SEED)
         self.evaluator = evaluator
         self.repertoire = evaluator.repertoire
         self.episodes = episodes
@@ -388,5 +388,4 @@ def check_episodes(episodes: int) -> None:
     Raises:
         InvalidValueError: the number is out of range.
     """
-    if not 1 <= episodes <= MOST_EPISODES:
-        raise InvalidValueError(f"episodes must be at least 1 and at most {MOST_EPISODES}, not {episodes}")
+    whole_number("episodes", episodes, 1, MOST_EPISODES)

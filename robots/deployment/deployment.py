@@ -158,10 +158,8 @@ def deploy(
     parameters = limited.controller.checked_parameters(parameters)
     if not np.isfinite(parameters).all():
         raise InvalidValueError("parameters must be finite")
-    if seed < 0 or frame_every < 1:
-        raise InvalidValueError(
-            f"seed must be at least 0 and frame_every at least 1, not {seed} and {frame_every}"
-        )
+    if frame_every < 1:
+        raise InvalidValueError(f"frame_every must be at least 1, not {frame_every}")
     stepper = Stepper(limited)
     stepper.reset(seed)
     rows, t, fell = _table(limited, limit), 0, False

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
@@ -163,13 +164,17 @@ def reader(
 
 
 def validate(model: type[Model], settings: Mapping[str, object]) -> Model:
-    """Make a record of settings.
+    """Make a record of settings; whole numbers may be NumPy's.
 
     Raises:
         InvalidValueError: a setting is unknown, missing, of the wrong type or out of range.
     """
+    plain = {
+        name: int(one) if isinstance(one, Integral) and not isinstance(one, bool) else one
+        for name, one in settings.items()
+    }
     try:
-        return model.model_validate(settings)
+        return model.model_validate(plain)
     except ValidationError as error:
         raise InvalidValueError(_in_words(error, model)) from error
 

@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from robots.arrays import real_array
+from robots.arrays import real_array, whole_number
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
 from robots.mjcf.screening import library_path
@@ -232,8 +232,7 @@ class Stepper:
 
     def _place(self, seed: int) -> None:
         """Put the robot in its first pose, with the joint angles of a seed added."""
-        if not 0 <= seed <= MOST_SEED:
-            raise InvalidValueError(f"seed must be from 0 to {MOST_SEED}, not {seed}")
+        seed = whole_number("seed", seed, 0, MOST_SEED)
         mujoco.mj_resetData(self.robot.physics, self.data)
         noise, joints = self.robot.description.reset_joint_noise, self._task.joints["qpos"]
         angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))

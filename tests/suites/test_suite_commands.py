@@ -174,7 +174,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(refused, tmp_path) -> None:
         ([*small, "--evaluations", "5,ant=6"], "evaluations are given for ant, which is not among hopper"),
         ([*small, "--evaluations", "9" * 15], "evaluations: "),
         ([*small, "--episodes", "0"], "0 is not in the range"),
-        ([*small, "--episodes", "10001"], "episodes must be at least 1 and at most 10000, not 10001"),
+        ([*small, "--episodes", "10001"], "episodes must be a whole number from 1 to 10000, not 10001"),
         ([*small, "--seeds", "0"], "0 is not in the range"),
         ([*small, "--parallel", "cores"], "'cores' is not one of 'trials', 'episodes'"),
         ([*small, "--threads", "0"], "0 is not in the range"),

@@ -1,5 +1,6 @@
 """The public API: what README and users rely on."""
 
+import math
 import pickle
 import subprocess
 import sys
@@ -215,6 +216,7 @@ def test_results_that_are_no_usable_numbers_are_refused_without_a_warning(odd: o
         {"measure_names": ["a", "a"], "measure_ranges": [(0, 1), (0, 1)], "archive": "3,3"},
         {"measure_ranges": [(0, 1)] * 61, "archive": ",".join(61 * "1")},
         {"seed": 10**31},
+        {"seed": 1.5},
     ],
     ids=repr,
 )
@@ -338,3 +340,18 @@ def test_gaits_are_found_by_whole_numbers_of_any_kind_and_nothing_else() -> None
     for wrong in ("lowest", "0,0,1,0", (1.0, 0, 0, 0), np.zeros(4), [[0], [1, 2]], None, 1.5, True, 99):
         with pytest.raises(InvalidValueError, match=r"a gait is named by its cell|there is no row"):
             surefoot.deploy(gaits, wrong)
+
+
+def test_whole_numbers_may_be_of_numpy_and_others_are_refused(tmp_path: Path) -> None:
+    gaits, whole = small_repertoire(), np.int64(2)
+    settings = {"batch_size": whole, "emitters": whole, "seed": whole, "evaluations": whole}
+    assert surefoot.train("sphere-4", archive="3,3", **settings).settings.emitters == 2
+    surefoot.train("ant", episode_steps=whole, threads=1, **settings)
+    for wrong in (1.9, math.nan, "a", None):
+        with pytest.raises(InvalidValueError, match=r"^seed.*integer"):
+            surefoot.train("sphere-4", seed=wrong)
+        for act in (surefoot.evaluate, surefoot.rehearse, surefoot.deploy):
+            with pytest.raises(InvalidValueError, match="seed must be a whole number"):
+                act(gaits, seed=wrong)
+        with pytest.raises(InvalidValueError, match="episodes must be a whole number"):
+            surefoot.evaluate(gaits, episodes=wrong)

@@ -117,8 +117,8 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, trained: Pa
     cases = [
         ([folder / "empty.h5"], "the repertoire is empty: there is nothing to evaluate"),
         ([trained, "--episodes", 0], "0 is not in the range"),
-        ([trained, "--episodes", 10_001], "episodes must be at least 1 and at most 10000, not 10001"),
-        ([trained, "--seed", 2**63], "seed must be at least 0 and at most"),
+        ([trained, "--episodes", 10_001], "episodes must be a whole number from 1 to 10000, not 10001"),
+        ([trained, "--seed", 2**63], "seed must be a whole number from 0 to"),
         ([trained, "--threads", 10**5], "threads must be at least 1 and at most 1024"),
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),

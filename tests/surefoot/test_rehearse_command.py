@@ -84,7 +84,7 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, file: Path)
     cases = [
         ([folder / "empty.h5"], "the repertoire is empty: there is nothing to evaluate"),
         ([file, "--episodes", 0], "0 is not in the range"),
-        ([file, "--episodes", 10_001], "episodes must be at least 1 and at most 10000, not 10001"),
+        ([file, "--episodes", 10_001], "episodes must be a whole number from 1 to 10000, not 10001"),
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
         ([file, "--out", file, "--overwrite"], "is the repertoire to be read"),
         ([file, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),

@@ -266,10 +266,10 @@ def test_an_unfinished_file_that_is_unsound_is_refused(start, repertoire, tmp_pa
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"episodes": 0}, "episodes must be at least 1 and at most 10000, not 0"),
-        ({"episodes": 10_001}, "episodes must be at least 1 and at most 10000, not 10001"),
-        ({"seed": -1}, "seed must be at least 0"),
-        ({"seed": 2**63}, "seed must be at least 0 and at most"),
+        ({"episodes": 0}, "episodes must be a whole number from 1 to 10000, not 0"),
+        ({"episodes": 10_001}, "episodes must be a whole number from 1 to 10000, not 10001"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": 2**63}, "seed must be a whole number from 0 to"),
         ({"threads": 0}, "threads must be at least 1"),
     ],
 )

@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused_before_compiled_code_reads_it(ant: Robot) 
     stepper, parameters = Stepper(ant), np.zeros(ant.controller.parameter_count)
     with pytest.raises(InvalidValueError, match=r"parameters must have shape \(21256,\), not \(7,\)"):
         stepper.run(np.zeros(7), 0)
-    with pytest.raises(InvalidValueError, match=r"seed must be from 0 to .*, not -1"):
+    with pytest.raises(InvalidValueError, match=r"seed must be a whole number from 0 to .*, not -1"):
         stepper.run(parameters, -1)
     with pytest.raises(InvalidValueError, match=r"an observation must have shape \(28,\), not \(3,\)"):
         ant.controller.act(parameters, np.zeros(3), 0)

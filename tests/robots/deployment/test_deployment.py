@@ -198,8 +198,8 @@ def test_a_gait_that_diverges_at_once_leaves_its_half_empty(tmp_path, monkeypatc
         ({"seconds": float("nan")}, "seconds must last a control step"),
         ({"seconds": float("inf")}, "seconds must last a control step"),
         ({"seconds": 1e308}, "at most 3600 s"),
-        ({"seed": -1}, "seed must be at least 0"),
-        ({"frame_every": 0}, "frame_every at least 1"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"frame_every": 0}, "frame_every must be at least 1"),
         (
             {"parameters": np.zeros(3)},
             r"parameters must have shape \(21256,\), not \(3,\)",

@@ -97,7 +97,7 @@ def test_nothing_is_simulated_after_close() -> None:
     environment.reset(seed=0)
     with pytest.raises(InvalidValueError, match="real numbers"):
         environment.step(np.zeros(3) * 1j)
-    with pytest.raises(InvalidValueError, match="seed must be from 0"):
+    with pytest.raises(InvalidValueError, match="seed must be a whole number from 0"):
         environment.reset(seed=10**400)
     environment.close()
     environment.close()
