@@ -437,7 +437,7 @@ def evaluate(
 
 def rehearse(
     source: Source,
-    damages: Iterable[Damage | str] | None = None,
+    damages: Iterable[Damage | str] | Damage | str | None = None,
     *,
     episodes: int = 2,
     seed: int = 1,
@@ -451,7 +451,7 @@ def rehearse(
 
     Args:
         source: a repertoire, or what `load` takes.
-        damages: the library; by default that which `surefoot damages ROBOT --library` lists.
+        damages: the library, or a single one; by default that which `surefoot damages ROBOT --library` lists.
         episodes: of each gait under each damage; they have the same seeds for all.
         seed: from which these seeds derive.
         randomization: of the models of the robot that episodes run on, one model each, see
@@ -493,7 +493,7 @@ def rehearse(
 
 def plan_rehearsal(
     repertoire: Repertoire,
-    damages: Iterable[Damage | str] | None,
+    damages: Iterable[Damage | str] | Damage | str | None,
     *,
     randomization: "str | Randomization | None" = None,
     **settings: Any,
@@ -505,15 +505,13 @@ def plan_rehearsal(
 
     robot = repertoire.robot
     settings["randomization"] = read_randomization(randomization or "none", robot)
-    library = damage_library(robot) if damages is None else damages
-    if isinstance(library, str):
-        library = [library]
+    library = damage_library(robot) if damages is None else _several(damages)
     return rehearsal(repertoire, [_found_damage(one, robot) for one in library], **settings)
 
 
 def strengthen(
     source: Source,
-    damages: Iterable[Damage | str] | None = None,
+    damages: Iterable[Damage | str] | Damage | str | None = None,
     *,
     below: float = 0.5,
     episodes_per_damage: int = 20_000,
@@ -529,7 +527,7 @@ def strengthen(
 
     Args:
         source: a repertoire, or what `load` takes.
-        damages: which; by default all that the repertoire was rehearsed under.
+        damages: which, one or several; by default all that the repertoire was rehearsed under.
         below: share of the healthy distance that is good enough for the best gait under a damage.
         episodes_per_damage: that a search takes at most; it ends sooner where it does not pay.
         randomization: of the models of the robot that gaits are refined on, see `read_randomization`; that of
@@ -580,7 +578,7 @@ def strengthen(
 
 def plan_strengthening(
     repertoire: Repertoire,
-    damages: Iterable[Damage | str] | None,
+    damages: Iterable[Damage | str] | Damage | str | None,
     *,
     file: Path | None,
     episodes_per_damage: int,
@@ -613,7 +611,7 @@ def plan_strengthening(
     return Strengthening(
         repertoire,
         rehearsal,
-        damages=None if damages is None else [str(_found_damage(one, robot)) for one in damages],
+        damages=None if damages is None else [str(_found_damage(one, robot)) for one in _several(damages)],
         refinement=RefinementSettings(episodes=episodes_per_damage),
         randomization=drawn,
         **settings,
@@ -646,7 +644,7 @@ def _save_rehearsed(
 
 
 def merge(
-    sources: Sequence[Source],
+    sources: Sequence[Source] | Source,
     *,
     archive: "ArchiveSpec | str | Sequence[int] | None" = None,
     out: str | Path | None = None,
@@ -667,7 +665,7 @@ def merge(
     from repertoire.evaluation.merging import merge as merge_repertoires
     from repertoire.storage.repertoires import write_repertoire
 
-    opened = [_opened(source) for source in sources]
+    opened = [_opened(source) for source in _several(sources)]
     if out is not None:
         for _, file in opened:
             check_output(file, Path(out), overwrite)
@@ -773,8 +771,9 @@ def calibrate(
     repertoire, file = _opened(source)
     if out is not None:
         check_output(file, Path(out), overwrite)
-    paths = [traces] if isinstance(traces, str | Path) else traces
-    before = read_traces([Path(path) for path in paths], repertoire, check_sensors(sensors or SENSORS))
+    before = read_traces(
+        [Path(path) for path in _several(traces)], repertoire, check_sensors(sensors or SENSORS)
+    )
     with phase_bars() if progress else nullcontext() as show:
         calibration = calibrating.calibrate(
             repertoire,
@@ -811,6 +810,11 @@ def find_calibration(
 def _opened(source: Source) -> tuple[Repertoire, Path | None]:
     """A repertoire, and its file if it comes from one."""
     return (source, None) if isinstance(source, Repertoire) else (load(source), repertoire_path(source))
+
+
+def _several(given: Any) -> list[Any]:
+    """What a user gave, of which a single one may stand for a list."""
+    return [given] if isinstance(given, str | Path | Damage | Repertoire) else list(given)
 
 
 def _found_damage(damage: Damage | str, robot: Robot) -> Damage:

@@ -13,6 +13,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import surefoot
+from adapt.damage.text import parse_damage
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.repertoire import Repertoire
@@ -355,3 +356,13 @@ def test_whole_numbers_may_be_of_numpy_and_others_are_refused(tmp_path: Path) ->
                 act(gaits, seed=wrong)
         with pytest.raises(InvalidValueError, match="episodes must be a whole number"):
             surefoot.evaluate(gaits, episodes=wrong)
+
+
+def test_a_single_thing_may_stand_for_a_list() -> None:
+    gaits, lost = small_repertoire(), parse_damage("front_left:lost", small_repertoire().robot)
+    for one in ("front_left:lost", lost):
+        table = surefoot.rehearse(gaits, one, episodes=1, threads=1)
+        assert table.conditions == ("healthy", "front_left:lost")
+        with pytest.raises(InvalidValueError, match="there is nothing to strengthen"):
+            surefoot.strengthen(gaits, one, rehearsal=table, threads=1)
+    assert len(surefoot.merge(gaits)) == len(gaits)
