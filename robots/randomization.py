@@ -139,11 +139,11 @@ def facing_ahead(randomization: Randomization) -> Randomization:
     return randomization.model_copy(update={"heading": (0.0, 0.0), "drawn": drawn})
 
 
-def read_randomization(text: str | Randomization, robot: Robot) -> Randomization | None:
+def read_randomization(text: str | Randomization | None, robot: Robot) -> Randomization | None:
     """Read a randomization from a command line; one that is read already passes as it is.
 
     Args:
-        text: `none`; `default` for that of the robot's YAML, or else `DEFAULT`; or ranges such as
+        text: `none` or None; `default` for that of the robot's YAML, or else `DEFAULT`; or ranges such as
             `mass=0.8:1.2,delay=0:2,models=32`, or `delay=1`; what is left out is not randomised.
         robot: which is to be randomised.
 
@@ -152,7 +152,7 @@ def read_randomization(text: str | Randomization, robot: Robot) -> Randomization
     """
     if isinstance(text, Randomization):
         return text
-    if text == "none":
+    if text is None or text == "none":
         return None
     if text == "default":
         return robot.description.randomization or DEFAULT

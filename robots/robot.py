@@ -341,7 +341,7 @@ def load_robot(name: str) -> Robot:
     return read_robot(MODELS / name / f"{name}.yaml")
 
 
-def find_robot(text: str) -> Robot:
+def find_robot(text: str | Path) -> Robot:
     """Find a robot.
 
     Args:
@@ -352,7 +352,7 @@ def find_robot(text: str) -> Robot:
         InvalidFileError: a file cannot be read.
         InvalidRobotError: the path is not that of a YAML, or its files do not describe a robot.
     """
-    path = Path(text)
+    text, path = str(text), Path(text)
     if text in robot_names():  # even if a file or folder has this name
         return load_robot(text)
     if path.suffix.lower() in _YAML:

@@ -388,7 +388,7 @@ def evaluate(
     *,
     episodes: int = 10,
     seed: int = 1,
-    randomization: "str | Randomization" = "none",
+    randomization: "str | Randomization | None" = "none",
     keep: int | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -504,7 +504,7 @@ def plan_rehearsal(
     from robots.randomization import read_randomization
 
     robot = repertoire.robot
-    settings["randomization"] = read_randomization(randomization or "none", robot)
+    settings["randomization"] = read_randomization(randomization, robot)
     library = damage_library(robot) if damages is None else _several(damages)
     return rehearsal(repertoire, [_found_damage(one, robot) for one in library], **settings)
 

@@ -7,6 +7,7 @@ gymnasium.make("surefoot/QDAnt-v0", damage="front_left:lost")
 gymnasium.make("surefoot/QDAnt-v0", robot="my_robot.yaml", damage="left:dead")
 """
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -24,7 +25,7 @@ def environment_id(robot: str) -> str:
 
 
 def make_environment(
-    robot: Robot | str, *, damage: Damage | str | None = None, **options: Any
+    robot: Robot | str | Path, *, damage: Damage | str | None = None, **options: Any
 ) -> WalkingEnvironment:
     """Make the environment of a robot, damaged or whole.
 
@@ -38,7 +39,7 @@ def make_environment(
         InvalidRobotError: the path is not that of a robot's YAML.
         InvalidValueError: the damage or an option is wrong.
     """
-    found = find_robot(robot) if isinstance(robot, str) else robot
+    found = robot if isinstance(robot, Robot) else find_robot(robot)
     if damage is not None and not isinstance(damage, Damage):
         damage = parse_damage(str(damage), found)
     return WalkingEnvironment(found if damage is None else damage.apply(found), **options)

@@ -60,7 +60,7 @@ class WalkSettings(Record):
     measures: str | dict[str, Any] | tuple[str, ...] | None = None
     reward: str | dict[str, Any] | None = None
     damage_share: float = 0.0
-    randomization: str | Randomization = "none"
+    randomization: str | Randomization | None = "none"
 
 
 def find_problem(
@@ -88,7 +88,8 @@ def find_problem(
     walk = validate(WalkSettings, settings)
     if isinstance(problem, Problem) or (isinstance(problem, str) and _look_up(problem)[0] is not None):
         name = problem if isinstance(problem, str) else problem.name
-        given = [*walk.model_dump(exclude_defaults=True)]
+        chosen = walk.model_dump(exclude_defaults=True)
+        given = [setting for setting, value in chosen.items() if value is not None]
         given += ["threads"] * (isinstance(problem, Problem) and threads is not None)
         if given:
             raise InvalidValueError(

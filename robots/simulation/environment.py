@@ -1,6 +1,7 @@
 """The walking task as a Gymnasium environment: the same physics, step for step, as `Simulation`."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -34,9 +35,14 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012 (Gymnasium's)
 
     def __init__(
-        self, robot: Robot | str, *, render_mode: str | None = None, width: int = 640, height: int = 480
+        self,
+        robot: Robot | str | Path,
+        *,
+        render_mode: str | None = None,
+        width: int = 640,
+        height: int = 480,
     ) -> None:
-        self.robot = find_robot(robot) if isinstance(robot, str) else robot
+        self.robot = robot if isinstance(robot, Robot) else find_robot(robot)
         if render_mode not in (None, "rgb_array"):
             raise InvalidValueError(f"render_mode must be None or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode

@@ -128,6 +128,7 @@ def test_episodes_begin_with_other_headings_and_nothing_else_is_drawn_otherwise(
     [
         ("heading=-90:90", Randomization(heading=(-90.0, 90.0))),
         ("none", None),
+        (None, None),
         ("default", DEFAULT),
         (" mass = 0.9:1.1, delay=0:2,models=4", Randomization(mass=(0.9, 1.1), delay=(0, 2), models=4)),
         ("delay=1,models=2", Randomization(delay=(1, 1), models=2)),

@@ -346,8 +346,8 @@ def test_gaits_are_found_by_whole_numbers_of_any_kind_and_nothing_else() -> None
 def test_whole_numbers_may_be_of_numpy_and_others_are_refused(tmp_path: Path) -> None:
     gaits, whole = small_repertoire(), np.int64(2)
     settings = {"batch_size": whole, "emitters": whole, "seed": whole, "evaluations": whole}
-    assert surefoot.train("sphere-4", archive="3,3", **settings).settings.emitters == 2
-    surefoot.train("ant", episode_steps=whole, threads=1, **settings)
+    assert surefoot.train("sphere-4", archive="3,3", randomization=None, **settings).settings.emitters == 2
+    surefoot.train("ant", episode_steps=whole, randomization=None, threads=1, **settings)
     for wrong in (1.9, math.nan, "a", None):
         with pytest.raises(InvalidValueError, match=r"^seed.*integer"):
             surefoot.train("sphere-4", seed=wrong)

@@ -42,7 +42,7 @@ def observations(environment: gymnasium.Env, seed: int | None, steps: int = 30) 
     return first + [environment.step(rng.uniform(-1, 1, 8))[0] for _ in range(steps)]
 
 
-@pytest.mark.parametrize("options", [{}, {"robot": str(MODELS / "ant" / "ant.yaml")}])
+@pytest.mark.parametrize("options", [{}, {"robot": MODELS / "ant" / "ant.yaml"}])
 def test_a_damage_breaks_the_robot_of_an_environment(options: dict) -> None:
     ant = load_robot("ant")
     damaged = gymnasium.make(f"surefoot.environments:{ANT}", damage=LOST, render_mode="rgb_array", **options)
