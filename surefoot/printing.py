@@ -10,10 +10,13 @@ from typing import Any, TextIO, TypeVar
 from rich.console import Console
 from rich.text import Text
 
+import surefoot
+
 # all characters with which a text could steer a terminal, but tabs and new lines; or reverse what is read
 _STEERING = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _SHOWN = {number: chr(number).encode("unicode_escape").decode() for number in _STEERING}
-_CALL = re.compile(r"(?:surefoot|robots\.importing\.draft)\.(\w+)(?:\(([^()]*)\))?")
+_FUNCTION = rf"(?:surefoot\.({'|'.join(surefoot.__all__)})|robots\.importing\.draft\.(draft_robot))"
+_CALL = re.compile(rf"(?<![\w./-]){_FUNCTION}\b(?![/-]|\.\w)(?:\(([^()]*)\))?")  # no part of a path
 _COMMANDS = {
     "resume": "train --resume",
     "draft_robot": "robots --draft",
@@ -30,8 +33,8 @@ def in_options(text: str) -> str:
     """
 
     def command(call: re.Match[str]) -> str:
-        arguments = (call[2] or "").replace("'", "")
-        return " ".join(filter(None, ("surefoot", _COMMANDS.get(call[1], call[1]), arguments)))
+        function, arguments = call[1] or call[2], (call[3] or "").replace("'", "")
+        return " ".join(filter(None, ("surefoot", _COMMANDS.get(function, function), arguments)))
 
     return _ARGUMENT.sub(lambda argument: "--" + argument[1].replace("_", "-"), _CALL.sub(command, text))
 
