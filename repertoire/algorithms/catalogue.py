@@ -27,7 +27,7 @@ from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
 from repertoire.strategies.strategy import StrategySettings
 from repertoire.strategies.table import STRATEGIES
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidValueError, UnknownNameError, shown
 from robots.files.records import Catalogue, find_kind, validate
 from robots.words import nameless
 
@@ -137,8 +137,8 @@ def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, ob
 
     Raises:
         UnknownNameError: there is no such algorithm.
-        InvalidValueError: a setting is wrong, or a table could not hold the problem's measures, see
-            `ProblemRecord.check_columns`.
+        InvalidValueError: this is none, a setting is wrong, or a table could not hold the problem's measures,
+            see `ProblemRecord.check_columns`.
     """
     problem.record.check_columns()
     suggested = {name: getattr(problem, name) for name in _SUGGESTED}
@@ -146,7 +146,13 @@ def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, ob
         algorithm = find_algorithm(algorithm)
     if isinstance(algorithm, Algorithm):
         return algorithm.settings(chosen, suggested=suggested)
-    members = (algorithm,) if isinstance(algorithm, EmitterSettings) else tuple(algorithm)
+    given = (algorithm,) if isinstance(algorithm, EmitterSettings) else algorithm
+    members = tuple(given) if isinstance(given, Iterable) else ()
+    if not members or not all(isinstance(one, EmitterSettings) for one in members):
+        raise InvalidValueError(
+            "an algorithm is a name, an Algorithm, or settings of emitters such as VariationSettings(), "
+            f"not {shown(algorithm)}"
+        )
     kinds = " + ".join(dict.fromkeys(one.kind for one in members))
     own = Algorithm(kinds, "", MixedSettings, annealed=True, fixed={"members": members})
     settings = own.settings({"emitters": len(members), **chosen}, suggested=suggested)

@@ -218,6 +218,7 @@ def test_results_that_are_no_usable_numbers_are_refused_without_a_warning(odd: o
         {"measure_ranges": [(0, 1)] * 61, "archive": ",".join(61 * "1")},
         {"seed": 10**31},
         {"seed": 1.5},
+        *({"algorithm": wrong} for wrong in (None, [], ["cma-mae"], VariationSettings)),
     ],
     ids=repr,
 )
