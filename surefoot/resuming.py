@@ -73,8 +73,8 @@ def run_to_file(
     """
     from repertoire.storage.files import RunFiles
 
-    unfinished = None if out is None else RunFiles.unfinished(Path(out))
     with nullcontext() if out is None else locked_output(file, Path(out), overwrite):
+        unfinished = None if out is None else RunFiles.unfinished(Path(out))
         if unfinished is not None:
             take_up(work, unfinished, overwrite, say=progress)
         if progress:

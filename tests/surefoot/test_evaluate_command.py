@@ -126,6 +126,7 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, trained: Pa
         ([trained, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
         ([trained, "--out", folder / "other.h5"], "or use --overwrite"),
         ([trained, "--out", folder / "no" / "x.h5"], "there is no folder"),
+        ([trained, "--out", "/"], "/ cannot be written: it is the root of all folders"),
         ([trained, "--picture", folder / "x.jpg"], "x.jpg must end in .png"),
         ([trained, "--picture", folder / "x.png", "--out", folder / "x.png"], "x.png is named twice"),
         ([folder / "cut.h5"], "cut.h5 is damaged or incomplete"),
