@@ -552,8 +552,9 @@ def strengthen(
     """
     repertoire, file = _opened(source)
     if out is not None:
-        for path in (Path(out), RunFiles(Path(out)).rehearsal):
-            check_output(file, path, overwrite)
+        check_output(file, Path(out), overwrite)
+        if not file_exists(RunFiles.unfinished(Path(out))):  # or else it is of this work
+            check_output(file, RunFiles(Path(out)).rehearsal, overwrite)
     work = plan_strengthening(
         repertoire,
         damages,

@@ -14,8 +14,10 @@ from adapt import strengthening
 from adapt.damage.text import parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
+from repertoire.storage import repertoires
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
+from robots.errors import InvalidFileError
 from robots.randomization import read_randomization
 from tests.adapt.rehearsal.small import save_rehearsal
 from tests.adapt.self_model.small_minds import short_gaits
@@ -47,6 +49,10 @@ def options(file: Path, out: str = "strong.h5") -> list[object]:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def no_room(path: Path, _) -> None:
+    raise InvalidFileError(f"{path} cannot be written")
 
 
 def stopping(monkeypatch: pytest.MonkeyPatch, interruption: signal.Signals) -> None:
@@ -81,6 +87,10 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
     assert (code, err) == (0, "")
     assert re.search(r"going on after [1-9]\d+ of 160 episodes", out)
     assert names(file.parent) == sorted([*before, "strong.h5", "strong-rehearsal.h5"])
+    with monkeypatch.context() as patch:  # when its rehearsal is saved, but not yet the file
+        patch.setattr(repertoires, "write_repertoire", no_room)
+        assert run("strengthen", *options(file, "whole.h5"), *few)[0] == 2
+    assert {"whole-rehearsal.h5", "whole-unfinished.h5"} < {*names(file.parent)} - {"whole.h5"}
     assert run("strengthen", *options(file, "whole.h5"), *few)[0] == 0
     for name in ("", "-rehearsal"):
         one, other = (file.with_name(f"{start}{name}.h5").read_bytes() for start in ("strong", "whole"))
