@@ -772,16 +772,15 @@ def calibrate(
     repertoire, file = _opened(source)
     if out is not None:
         check_output(file, Path(out), overwrite)
-    before = read_traces(
-        [Path(path) for path in _several(traces)], repertoire, check_sensors(sensors or SENSORS)
-    )
+    sensors = SENSORS if sensors is None else sensors
+    before = read_traces([Path(path) for path in _several(traces)], repertoire, check_sensors(sensors))
     with phase_bars() if progress else nullcontext() as show:
         calibration = calibrating.calibrate(
             repertoire,
             before,
             prior=PRIOR if prior is None else read_randomization(prior, repertoire.robot) or Randomization(),
-            sensors=sensors or SENSORS,
-            models=models or calibrating.MODELS,
+            sensors=sensors,
+            models=calibrating.MODELS if models is None else models,
             seed=seed,
             threads=threads,
             on_progress=show and partial(show, "calibrating"),

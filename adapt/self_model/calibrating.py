@@ -76,7 +76,7 @@ def calibrate(
     for _, trace in before:
         features.check(trace)
     count = int(parameters.free.sum())
-    seed = whole_number("seed", seed, 0)
+    models, seed = whole_number("models", models, 1), whole_number("seed", seed, 0)
     least = max(2 * count, count + 2)  # a line and its error need two more than there are slopes
     if models < least:
         many = f"{count} parameter{'s' * (count != 1)}"

@@ -359,6 +359,15 @@ def test_whole_numbers_may_be_of_numpy_and_others_are_refused(tmp_path: Path) ->
             surefoot.evaluate(gaits, episodes=wrong)
 
 
+def test_a_calibration_with_no_sensors_or_models_is_refused(tmp_path: Path) -> None:
+    surefoot.deploy("hexapod", 0, seconds=5, csv=tmp_path / "walk.csv")
+    with pytest.raises(InvalidValueError, match="a robot needs a sensor"):
+        surefoot.calibrate("hexapod", tmp_path, sensors=[])
+    for models in (0, 250.5):
+        with pytest.raises(InvalidValueError, match="models must be a whole number of at least 1"):
+            surefoot.calibrate("hexapod", tmp_path, models=models)
+
+
 def test_a_single_thing_may_stand_for_a_list() -> None:
     gaits, lost = small_repertoire(), parse_damage("front_left:lost", small_repertoire().robot)
     for one in ("front_left:lost", lost):
