@@ -23,7 +23,7 @@ def repertoire_path(source: str | Path) -> Path:
 
     Args:
         source: the file itself, the folder of the run that it is in, or the name of an included repertoire.
-            A file or folder comes before an included repertoire of the same name.
+            A file or run comes before an included repertoire of the same name, any other folder after it.
 
     Raises:
         InvalidFileError: there is no such file, folder or included repertoire.
@@ -31,13 +31,14 @@ def repertoire_path(source: str | Path) -> Path:
     path = Path(source)
     if file_exists(RunFiles.of(path).repertoire):
         return RunFiles.of(path).repertoire
-    if file_exists(path) or path.parent != Path() or path.suffix:
-        return path
-    if path.name not in included():
+    is_name = path.parent == Path() and not path.suffix
+    if is_name and path.name in included() and not path.is_file():
+        return DATA / f"{path.name}.h5"
+    if is_name and not file_exists(path):
         raise InvalidFileError(
             f"{path} is neither a file nor an included repertoire; included: {', '.join(included())}"
         )
-    return DATA / f"{path.name}.h5"
+    return path
 
 
 def source_words(file: Path) -> str:

@@ -368,6 +368,14 @@ def test_a_calibration_with_no_sensors_or_models_is_refused(tmp_path: Path) -> N
             surefoot.calibrate("hexapod", tmp_path, models=models)
 
 
+def test_a_folder_without_a_run_hides_no_included_repertoire(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hexapod").mkdir()
+    assert len(surefoot.load("hexapod")) > 1000
+    write_repertoire(Path("hexapod", "repertoire.h5"), small_repertoire())
+    assert len(surefoot.load("hexapod")) == 5
+
+
 def test_a_single_thing_may_stand_for_a_list() -> None:
     gaits, lost = small_repertoire(), parse_damage("front_left:lost", small_repertoire().robot)
     for one in ("front_left:lost", lost):
