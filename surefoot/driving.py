@@ -60,7 +60,7 @@ def drive(
     if not isinstance(source, Repertoire):
         file = repertoire_path(source)
         source = read_repertoire(file)
-        source = best_known(file, source)[0] if gait == "best" else source
+        source = best_known(file, source)[0] if isinstance(gait, str) and gait == "best" else source
     row = source.find(gait)
     label, machine = source.label(row), source.robot
     names = machine.description.joints, tuple(machine.description.feet)

@@ -1,5 +1,6 @@
 """`Observer`: makes of raw sensor readings what a robot's controller was trained to see."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ class Observer:
         UnknownNameError: there is no robot of that name.
     """
 
-    def __init__(self, robot: Robot | str) -> None:
-        self.robot = find_robot(robot) if isinstance(robot, str) else robot
+    def __init__(self, robot: Robot | str | Path) -> None:
+        self.robot = robot if isinstance(robot, Robot) else find_robot(robot)
         self.entries: tuple[Entry, ...] = self.robot.entries
         joints, feet = self.robot.action_dim, len(self.robot.description.feet)
         known = self.robot.channels
