@@ -183,11 +183,13 @@ def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        host.encode("idna")  # as it will be: a socket that cannot stays open
+    except UnicodeError:
+        raise InvalidValueError(f"a host is a name or an address, not {shown(host)}") from None
+    try:
         return socket.create_server((host, port), family=family)
     except OverflowError:
         raise InvalidValueError(f"a port is a number from 0 to 65535, not {port}") from None
-    except (TypeError, UnicodeError):
-        raise InvalidValueError(f"a host is a name or an address, not {shown(host)}") from None
     except OSError as error:
         words = (error.strerror or str(error)).split(" (while")[0]  # attempting what the sentence says anyway
         reason = "it is in use" if error.errno == errno.EADDRINUSE else words

@@ -16,7 +16,7 @@ DEPLOY = ("deploy", "hexapod", "--best")
         ((*DEPLOY, "--robot", "tcp://10.0.0.1:6000"), "can be reached by others"),
         ((*DEPLOY, "--robot", "here"), "must be tcp://HOST:PORT"),
         ((*DEPLOY, "--robot", "tcp://127.0.0.1:6000", "--damage", "left_front:lost"), "with --robot"),
-        ((*DEPLOY, "--mcap", "walk.csv"), "must end in .mcap"),
+        ((*DEPLOY, "--mcap", "walk.csv"), "telemetry is written as .mcap, not walk.csv"),
     ],
 )
 def test_wrong_options_are_told(run, arguments: tuple[str, ...], said: str) -> None:
