@@ -66,7 +66,7 @@ def drive(
         command: speed [m/s] and turn to the left [rad/s], for a gait that follows one.
 
     Raises:
-        LinkError: the robot went silent, or is in damping.
+        LinkError: the robot went silent, or takes no commands.
         InvalidValueError: the gait needs observations that this robot does not give, or another command.
     """
     robot = link.face.robot
