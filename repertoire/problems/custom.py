@@ -8,7 +8,8 @@ from repertoire.archives.archive import checked_ranges
 from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
 from repertoire.state import checked_floats
-from robots.errors import InvalidValueError, shown
+from robots.arrays import whole_number
+from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations
 
 _MOST_DIM = 100_000_000  # of which a batch of 200 solutions takes 80 GB
@@ -44,12 +45,9 @@ class Custom(Problem):
         measure_names: Sequence[str] = (),
         initial: np.ndarray | None = None,
     ) -> None:
-        if not (isinstance(solution_dim, int | np.integer) and 1 <= solution_dim <= _MOST_DIM):
-            raise InvalidValueError(
-                f"solution_dim must be a whole number from 1 to {_MOST_DIM:,}, not {shown(solution_dim)}"
-            )
+        solution_dim = whole_number("solution_dim", solution_dim, 1, _MOST_DIM)
         ranges = tuple((low, high) for low, high in checked_ranges(measure_ranges).tolist())
-        self.record = ProblemRecord(str(name), int(solution_dim), ranges, tuple(map(str, measure_names)))
+        self.record = ProblemRecord(str(name), solution_dim, ranges, tuple(map(str, measure_names)))
         self.archive = (20,) * len(ranges)
         self.min_objective = float(checked_floats("min_objective", min_objective, ()))
         start = np.zeros(self.solution_dim) if initial is None else initial

@@ -9,6 +9,14 @@ from pathlib import Path
 from robots.errors import InvalidFileError
 
 
+def file_behind(path: str | Path) -> Path:
+    """Follow symbolic links; raises OSError for the root of all folders, beside which nothing can be."""
+    target = Path(os.path.realpath(path))
+    if not target.name:
+        raise OSError("it is the root of all folders")
+    return target
+
+
 @contextmanager
 def replace_file(path: str | Path) -> Iterator[Path]:
     """Write a file in one step.
@@ -26,9 +34,7 @@ def replace_file(path: str | Path) -> Iterator[Path]:
         InvalidFileError: the file cannot be written; every `OSError` of the body is reported this way.
     """
     with explain_errors(f"{path} cannot be written"):
-        target = Path(os.path.realpath(path))
-        if not target.name:
-            raise OSError("it is the root of all folders")
+        target = file_behind(path)
         temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
         try:
             if not target.parent.is_dir():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from robots.errors import InUseError
-from robots.files.atomic import explain_errors
+from robots.files.atomic import explain_errors, file_behind
 
 _PAUSE = 0.05  # between two attempts to get a lock [s]
 
@@ -34,9 +34,7 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
     file = None
     try:
         with explain_errors(f"{path} cannot be locked"):
-            target = Path(os.path.realpath(path))
-            if not target.name:
-                raise OSError("it is the root of all folders")
+            target = file_behind(path)
             name = target.with_name(f".{target.name}.lock")
             deadline = time.monotonic() + patience
             while (file := _acquire(name)) is None and time.monotonic() < deadline:
