@@ -1,4 +1,7 @@
-"""Fill the maze with ways through it, and draw some: a search of one's own around a benchmark."""
+"""Fill the maze with ways through it, and draw some: a search of one's own around a benchmark.
+
+python examples/explore_maze.py [FOLDER] [BATCHES]
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Make what `surefoot demo ant` starts from: train, correct, rehearse, strengthen, mirror."""
+"""Make what `surefoot demo ant` starts from: train, correct, rehearse, strengthen, mirror.
+
+python examples/include_ant.py [FOLDER] [SHARE] [GAITS] [EPISODE_STEPS] makes a smaller one.
+"""
 
 import shutil
 import sys

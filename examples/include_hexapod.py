@@ -1,4 +1,7 @@
-"""Make what `surefoot demo hexapod` starts from: train, merge, correct, rehearse, strengthen for pairs."""
+"""Make what `surefoot demo hexapod` starts from: train, merge, correct, rehearse, strengthen for pairs.
+
+python examples/include_hexapod.py [FOLDER] [SHARE] [GAITS] [PAIRS] makes a smaller one.
+"""
 
 import sys
 from itertools import combinations

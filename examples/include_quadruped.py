@@ -1,4 +1,7 @@
-"""Make what `surefoot demo quadruped` starts from: train on randomised models, rehearse, strengthen."""
+"""Make what `surefoot demo quadruped` starts from: train on randomised models, rehearse, strengthen.
+
+python examples/include_quadruped.py [FOLDER] [SHARE] [EPISODES] [CONDITIONS] makes a smaller one.
+"""
 
 import shutil
 import sys

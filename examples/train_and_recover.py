@@ -1,4 +1,7 @@
-"""Train a small repertoire, break a leg, find a gait that still works."""
+"""Train a small repertoire, break a leg, find a gait that still works.
+
+python examples/train_and_recover.py [FOLDER] [EVALUATIONS] [SELECTOR]
+"""
 
 import sys
 from pathlib import Path

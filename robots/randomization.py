@@ -1,4 +1,4 @@
-"""Robots that differ from their model as real ones do: models drawn from a `Randomization`."""
+"""Robots that differ from their model: models drawn from a `Randomization`."""
 
 from dataclasses import replace
 

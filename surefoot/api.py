@@ -755,7 +755,8 @@ def calibrate(
         progress: whether to show a bar.
 
     Returns:
-        The calibration, which `recover` takes, and whose `randomization` `train` and `evaluate` take.
+        The calibration, which `recover` takes, and whose `randomization` `train`, `evaluate` and
+            `rehearse` take.
 
     Raises:
         InvalidValueError: there are no traces, no model does what they show, or an argument is wrong.

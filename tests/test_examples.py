@@ -1,6 +1,7 @@
 """The examples run as they stand."""
 
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -36,10 +37,10 @@ EXPECTED = {
 }
 
 
-NEEDS_A_ROBOT = "unitree_bridge.py"  # its test has a stand-in
+NEED_A_ROBOT = {"recover_over_link.py", "unitree_bridge.py"}  # their tests have one
 
 
-@pytest.mark.parametrize("name", sorted({path.name for path in EXAMPLES.glob("*.py")} - {NEEDS_A_ROBOT}))
+@pytest.mark.parametrize("name", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_A_ROBOT))
 def test_an_example(name: str, tmp_path: Path) -> None:
     arguments = [argument.format(folder=tmp_path) for argument in ARGUMENTS.get(name, [])]
     if name == "onnx_walk.py":
@@ -49,6 +50,27 @@ def test_an_example(name: str, tmp_path: Path) -> None:
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert EXPECTED[name] in finished.stdout
+
+
+@pytest.mark.real_time
+def test_the_example_of_a_recovery_over_a_link(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    serve = ("-m", "surefoot", "robot", "hexapod", "--serve", address, "--damage", "left_front:lost")
+    robot = subprocess.Popen([sys.executable, *serve, "--set-upright"], stdout=subprocess.PIPE, cwd=tmp_path)
+    try:
+        assert robot.stdout is not None
+        assert b"listens" in robot.stdout.readline()
+        command = [sys.executable, "-W", "error", str(EXAMPLES / "recover_over_link.py"), address, "2", "60"]
+        finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    finally:
+        robot.kill()
+        robot.communicate()
+    assert finished.returncode == 0, finished.stderr
+    first, *_, last = finished.stdout.splitlines()
+    assert first.startswith(f"gait {surefoot.load('hexapod').best()}: 0.00 m; ")  # it falls
+    assert last.startswith("walk on with gait ")
 
 
 def test_the_example_of_onnx_says_in_a_sentence_what_is_wrong(tmp_path: Path) -> None:

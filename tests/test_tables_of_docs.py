@@ -423,11 +423,7 @@ def test_how_much_a_fit_must_explain() -> None:
     alone = every[(every["track"] == "T0-left-out") & (every["share"] == 30)]
     known = ratios.loc[alone.index, "after 5"].groupby(alone["damage"]).mean()
     np.testing.assert_allclose(report.set_index("damage")["rr_5"].sort_index(), known, atol=1e-3)
-    mean, tail, whole = shown[1][3:]
-    row = f"{mean} of the best gait, the worst tenth {tail}; {whole} of the healthy distance, no fall"
-    assert row in (ROOT / "README.md").read_text()
-    assert not alone["fallen"].any()
-    assert f"it is {mean} over 18 faults of such kinds" in RECOVERY
+    assert f"it is {shown[1][3]} over 18 faults of such kinds" in RECOVERY
     last = every.assign(rr=ratios["after 5"]).pivot_table("rr", index=["track", "damage"], columns="share")
     change = (last[30] - last[60]).groupby("track", sort=False)
     words = [
@@ -554,8 +550,6 @@ def test_the_table_of_relearning() -> None:
     relearned = binding[binding["selector"] == "self-model"]
     assert f"`self-model` is already {relearned['rr_2'].mean():.2f}. It is nowhere below 1.00" in RELEARNING
     assert relearned["rr_5"].min() >= 1
-    words = f"| {relearned['rr_5'].mean():.2f} of the best gait, the worst tenth"
-    assert words in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -588,6 +582,12 @@ def test_the_table_of_missions(robot: str, header: str, told: list[str]) -> None
             f"{plain['reached'].mean():.0%}" if len(plain) else "-",
         ], name
     if not told:
+        of = {
+            kind: goals[goals["kind"].eq(kind) & goals["method"].eq("mission")] for kind in ("lost", "dead")
+        }
+        arrived = {kind: f"{own['reached'].sum()} of {len(own)}" for kind, own in of.items()}
+        assert f"{arrived['lost']} that lose a leg arrive" in (ROOT / "README.md").read_text()
+        assert arrived["dead"] == "1 of 8"
         return
     own = goals[goals["world"].eq("gap") & goals["kind"].isin(told) & goals["method"].eq("mission")]
     seconds = np.median(own["seconds"].where(own["reached"], np.inf))
@@ -623,13 +623,8 @@ def test_the_distances_of_missions() -> None:
             assert len(own) == 3
             found += [f"{own['distance'].mean():.1f} m", f"{own['falls'].mean():.1f}"]
         assert cells == found, method
-    means = every[every["kind"] != "healthy"].groupby("method")["distance"].mean()
-    words = f"{means['mission']:.1f} m as a mean over six damages; told at once what broke "
-    words += f"{means['oracle']:.1f} m, with the old gait {means['old']:.1f} m"
-    assert words in (ROOT / "README.md").read_text()
     whole = every.loc[every["kind"] == "healthy", "distance"].mean()
     assert f"Whole the robot walks {whole:.1f} m" in " ".join(text.split())
-    assert f"whole {whole:.1f} m; one mission each" in (ROOT / "README.md").read_text()
     worst = every[every["damage"] == "right_rear:dead"].set_index("method")
     own, oracle, resets = (worst.loc[method] for method in ("mission", "oracle", "resets"))
     assert (int(own["falls"]), int(oracle["falls"]), int(resets["falls"])) == (6, 13, 1)

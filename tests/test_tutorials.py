@@ -24,7 +24,7 @@ PAGES = (
     *(f"reference/{name}.md" for name in ("format", "observations", "robots")),
 )
 # other tests run these: tests/robots/importing/test_own_robot_docs.py and tests/test_readme.py
-ELSEWHERE = ("tutorials/own-robot.md", "reference/cheat-sheet.md")
+ELSEWHERE = ("tutorials/own-robot.md", "tutorials/plugin.md", "reference/cheat-sheet.md")
 INCLUDED = ("changes.md", "contributing.md")  # files of the repository's root
 BLOCK = re.compile(r"(?:<!-- not run: ([^>]+) -->\n)?^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {  # of commands and of Python, so that a page takes seconds

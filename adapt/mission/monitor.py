@@ -43,7 +43,7 @@ class Monitor:
 
     Each half second the features of the last second, which is a cycle of the included periodic gaits, are
     standardised by the gait's own episodes on twelve robots with the damage that is believed. They differ
-    from the model in masses, friction, strength, delay and noise, as real ones do. Three statistics of the
+    from the model in masses, friction, strength, delay and noise. Three statistics of the
     residuals, their robust mean over all features, that of the worst joint and the root mean square of the
     course (what is lacking of the progress ahead, and the turn), drive three one-sided cumulative sums (Page
     1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one robot's windows
@@ -178,7 +178,7 @@ class Monitor:
         return replace(usual, levels=levels)
 
     def _models(self, damage: Damage) -> list[Robot]:
-        """Robots with a damage that differ from the model as real ones do."""
+        """Robots with a damage that differ from the model."""
         key = str(damage), self._twin.parts.robot
         if self._made is None or self._made[0] != key:
             ranges = facing_ahead(self._twin.thinking.randomization or DEFAULT)

@@ -125,7 +125,7 @@ class ThresholdSettings(Record):
 
     Attributes:
         learning_rate: how far a threshold moves towards what was accepted, α in [0, 1].
-        rule: how thresholds move within a batch, see `Archive`.
+        rule: whether thresholds move after each solution (sequential) or once after a batch (batch).
     """
 
     learning_rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.001

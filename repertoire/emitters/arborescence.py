@@ -80,7 +80,7 @@ class EstimatedArborescenceSettings(ArborescenceSettings):
 
     Attributes:
         gradient_samples: solutions to estimate gradients from; even.
-        gradient_sigma: standard deviation of these, in units of the parameters.
+        gradient_sigma: standard deviation of the samples of gradients, in units of the parameters.
     """
 
     kind = "estimated-gradient-arborescence"
@@ -99,7 +99,7 @@ class LearnedArborescenceSettings(EstimatedArborescenceSettings, LearningSetting
     The gradient of the objective is that of what a critic estimates.
 
     Attributes:
-        critic_samples: transitions over whose observations that gradient is averaged.
+        critic_samples: transitions of which the critic's gradient of the objective is the mean.
     """
 
     kind = "learned-gradient-arborescence"

@@ -31,7 +31,7 @@ class PGAMESettings(LearningSettings):
         sigma0: standard deviation of the Gaussian noise of these, in units of the parameters.
         line_sigma: standard deviation of their steps along the line between two elites, as a fraction of
             the distance of these.
-        gradient_steps: steps of Adam by which each of the other solutions but one climbs the critic.
+        gradient_steps: steps of Adam up the critic, of the half of a batch that noise does not vary.
     """
 
     kind = "pga-me"

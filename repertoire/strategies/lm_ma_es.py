@@ -138,7 +138,7 @@ class LMMAESSettings(StrategySettings):
     """Settings of `LMMAES`.
 
     Attributes:
-        vectors: number of direction vectors; None for as many as the batch size, as in Tjanaka et al. 2023.
+        vectors: number of direction vectors; if none is given, the batch size, as in Tjanaka et al. 2023.
     """
 
     kind = "lm-ma-es"

@@ -12,7 +12,7 @@ from robots.files.texts import read_text
 from robots.robot import Robot
 from robots.simulation.trace import SENSORS
 
-_OFF = 0.02  # share by which the mean time between two rows may differ from a control step
+_OFF = 0.02  # share by which the usual time between two rows may differ from a control step
 _ROUNDING = 1e-6  # by which a command may exceed its range
 
 _MOST = 1e9  # of any number, far from what a sensor shows
@@ -84,7 +84,7 @@ def _columns(table: pd.DataFrame, robot: Robot, sensors: Sequence[str]) -> tuple
     if len(gaits) > 1:
         raise InvalidValueError(f"it is of several gaits: {shown(gaits[0])} and {shown(gaits[1])}")
     seconds = np.diff(values[:, 0])
-    step = float(seconds.mean()) if len(seconds) else robot.control_step
+    step = float(np.median(seconds)) if len(seconds) else robot.control_step  # whatever few rows were lost
     if abs(step / robot.control_step - 1) > _OFF:
         raise InvalidValueError(
             f"its rows are {step:g} s apart, not a control step of {robot.control_step:g} s"

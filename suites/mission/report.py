@@ -159,7 +159,7 @@ def _watched(runs: pd.DataFrame) -> str:
                 interval(delays, np.median),
             ))  # fmt: skip
     caption = (
-        f"Binding damages: with its healthy gaits the robot gets less than 0.9 as far in 20 s. Noticed: "
+        f"Damages with which the robot's healthy gaits get less than 0.9 as far in 20 s. Noticed: "
         f"within {_LATEST:g} s."
     )
     header = ("world", "damage", "missions", "noticed", "median delay [s]")

@@ -69,8 +69,8 @@ def calibrate(
     """Fit models of the robot of the repertoire FILE to what it did while it was whole.
 
     They differ from the model as built in masses, friction, motors, damping, delay and sensors. `recover`
-    uses what lies next to the repertoire, or takes it by --calibration; `train` and `evaluate` take it by
-    --randomization.
+    uses what lies next to the repertoire, or takes it by --calibration; `train`, `evaluate` and `rehearse`
+    take it by --randomization.
     """
     import surefoot
 

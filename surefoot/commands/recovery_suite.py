@@ -47,10 +47,12 @@ from surefoot.commands.studies import run_study, study_options
     "think_seconds",
     type=Number(min=0, min_open=True),
     metavar="SECONDS",
-    help="How long self-model simulates after each trial, instead of --think-episodes.",
+    help="How long self-model simulates after the first trial of each gait, instead of --think-episodes.",
 )
 @click.option(
-    "--think-episodes", type=Positive, help="Episodes that it simulates after each trial.  [default: 1200]"
+    "--think-episodes",
+    type=Positive,
+    help="Episodes that self-model simulates after the first trial of each gait.  [default: 1200]",
 )
 @click.option(
     "--refine",

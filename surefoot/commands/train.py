@@ -60,7 +60,9 @@ def _settings_option(name: str) -> Callable[[Command], Command]:
     elif int in (entry.annotation, *kinds):
         kind = Whole(min=next((rule.ge for rule in entry.metadata if hasattr(rule, "ge")), 1))
     text = attribute_words(record, name).rstrip(".")
-    return click.option(flag, type=kind, help=f"{text[0].upper()}{text[1:]}.  {default}")
+    users = [user for user, one in ALGORITHMS.items() if name in one.own_settings()]
+    only = f" Only for {' and '.join(users)}." if len(users) <= 2 else ""
+    return click.option(flag, type=kind, help=f"{text[0].upper()}{text[1:]}.{only}  {default}")
 
 
 @click.command()

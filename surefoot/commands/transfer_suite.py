@@ -30,7 +30,7 @@ from surefoot.commands.studies import run_study, study_options
     "--think-episodes",
     "think",
     type=Positive,
-    help="Episodes that it simulates after the first trial of each gait.  [default: 400]",
+    help="Episodes that self-model simulates after the first trial of each gait.  [default: 400]",
 )
 @click.option(
     "--refine",
@@ -43,7 +43,8 @@ def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options:
     """Let the best gaits of the repertoires FILES walk where they were not trained, and recover there.
 
     Worlds have other physics, motors, sensors or ground than the model of the gaits, or are PyBullet's own
-    environment of the robot (pip install pybullet). A repertoire is called as its file, or its run's folder.
+    environment of the robot (pip install pybullet). In the report a repertoire
+    is named after its file, or the folder of its run.
     """
     from repertoire.storage.files import FILE_NAME
     from repertoire.storage.repertoires import read_repertoire
