@@ -16,6 +16,7 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import SelectorEntry
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.repertoire import Repertoire
+from robots.link.observer import Observer
 
 PATH = 5.0  # [s] that each gait is simulated for to plan with
 TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
@@ -85,9 +86,7 @@ class Knowledge:
         self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
         self.searches = Searches(world)
         self.stands = world.stands
-        self.steers = (
-            any("bearing" in name for name in robot.observation_names) and robot.controller.closed_loop
-        )
+        self.steers = "bearing" in Observer(robot).needs and robot.controller.closed_loop
         # episodes can only begin with another heading where the joint that turns has a name
         named = bool(robot.physics.joint(robot.root_joint).name)
         self._headings = HEADINGS if self.steers and named else (0.0,)

@@ -13,11 +13,6 @@ from robots.simulation.observing import compose
 from robots.simulation.state import composition, imu_axes, make_past
 from robots.task.observations import OBSERVATION_LIMIT, Entry
 
-# what each argument of `Observer` is for: first words of the names of readings
-_IMU = {"rates": "gyroscope", "acceleration": "accelerometer"}
-_ORIENTATION = {"gravity x", "gravity y", "gravity z", "roll", "pitch", "heading", "heading error"}
-_SPEEDS = ("forward speed", "sideward speed", "upward speed")
-
 
 class Observer:
     """Computes observations in the trained order, one call per control step.
@@ -44,7 +39,6 @@ class Observer:
         known = self.robot.channels
         self._gain = np.array([channel.gain for channel in known])
         self._zero = np.array([channel.zero for channel in known])
-        self._places = {channel.name: place for place, channel in enumerate(known)}
         self._quantities, self._entries = composition(self.robot)
         self._quantities["noise"] = 0
         self._imu = imu_axes(self.robot)
@@ -61,7 +55,14 @@ class Observer:
             "last_action": joints,
             "command": 2,
         }
-        self.needs = self._needs()
+        self._places = {
+            sensor: [place for place, channel in enumerate(known) if channel.sensor == sensor]
+            for sensor in self._sizes
+        }
+        made_of = {known[entry.source].sensor for entry in self.entries if entry.kind in (0, 4)}
+        made_of |= {"last_action" for entry in self.entries if entry.kind == 1}
+        made_of |= {"command" for entry in self.entries if entry.kind in (3, 4)}
+        self.needs = tuple(name for name in self._sizes if name in made_of)
         self.reset()
 
     def reset(self) -> None:
@@ -95,9 +96,9 @@ class Observer:
                 f"observations of {self.robot.name} need {', '.join(self.needs)}, but {', '.join(missing)} "
                 f"{'is' if len(missing) == 1 else 'are'} missing"
             )
-        for name, value in self._quantities_of(values).items():
-            if name in self._places:
-                readings[self._places[name]] = value
+        for name, value in values.items():
+            places = self._places[name]
+            readings[places] = self._quantities_of(name, value)[: len(places)]
         limit = OBSERVATION_LIMIT
         seen = np.clip(self._gain * (readings - self._zero), -limit, limit).astype(np.float32)
         if not len(self._entries):
@@ -128,63 +129,22 @@ class Observer:
             raise InvalidValueError(f"{name} must have shape ({self._sizes[name]},), not {array.shape}")
         return array
 
-    def _needs(self) -> tuple[str, ...]:
-        """The arguments that the entries are made of."""
-        names = [entry.name for entry in self.entries]
-        kinds = {
-            "positions": [name for name in names if name.endswith(" position")],
-            "speeds": [
-                entry.name
-                for entry in self.entries
-                if entry.kind == 0 and entry.name.endswith(" speed") and entry.name not in _SPEEDS
-            ],
-            "orientation": [name for name in names if name in _ORIENTATION],
-            **{
-                key: [name for name in names if name in {f"{word} {axis}" for axis in "xyz"}]
-                for key, word in _IMU.items()
-            },
-            "contacts": [name for name in names if name.endswith(" contact")],
-            "velocity": [name for name in names if name in _SPEEDS],
-            "height": [name for name in names if name == "height above the start"],
-            "bearing": [name for name in names if "bearing" in name],
-            "last_action": [entry.name for entry in self.entries if entry.kind == 1],
-            "command": [entry.name for entry in self.entries if entry.kind in (3, 4)],
-        }
-        return tuple(key for key, found in kinds.items() if found)
+    def _quantities_of(self, name: str, value: np.ndarray) -> np.ndarray:
+        """The quantities that a reading tells, in the order of channels."""
+        if name == "bearing":
+            return np.array([np.sin(value[0]), np.cos(value[0])])
+        return self._attitude(value) if name == "orientation" else value
 
-    def _quantities_of(self, values: dict[str, np.ndarray]) -> dict[str, float]:
-        """The quantities that channels read, by name."""
-        joints, feet = self.robot.description.joints, self.robot.description.feet
-        found = dict(
-            zip((f"{joint} position" for joint in joints), values.get("positions", ()), strict=False)
-        )
-        found |= zip((f"{joint} speed" for joint in joints), values.get("speeds", ()), strict=False)
-        found |= zip((f"{foot} contact" for foot in feet), values.get("contacts", ()), strict=False)
-        found |= zip(_SPEEDS, values.get("velocity", ()), strict=False)
-        for key, word in _IMU.items():
-            found |= zip((f"{word} {axis}" for axis in "xyz"), values.get(key, ()), strict=False)
-        found |= zip(("height above the start",), values.get("height", ()), strict=False)
-        for angle in values.get("bearing", ()):
-            found["sine of the bearing of the target"] = np.sin(angle)
-            found["cosine of the bearing of the target"] = np.cos(angle)
-        if "orientation" in values:
-            found |= self._attitude(values["orientation"])
-        return found
-
-    def _attitude(self, orientation: np.ndarray) -> dict[str, float]:
-        """What follows from the orientation of the IMU."""
+    def _attitude(self, orientation: np.ndarray) -> np.ndarray:
+        """Roll, pitch, the three parts of gravity and the heading, by the orientation of the IMU."""
         if not np.isfinite(orientation).all() or not np.any(orientation):
-            names = (*(f"gravity {axis}" for axis in "xyz"), "roll", "pitch", "heading")
-            return dict.fromkeys(names, np.nan)
+            return np.full(6, np.nan)
         sensor = Rotation.from_quat(orientation, scalar_first=True).as_matrix()
         torso = sensor @ self._imu
         roll = np.arctan2(torso[2, 1], torso[2, 2])
         yaw = np.arctan2(torso[1, 0], torso[0, 0])
         self._start = yaw if self._start is None else self._start
         turned = yaw - self._start
-        angles = {
-            "roll": float(roll),
-            "pitch": float(np.arcsin(np.clip(-torso[2, 0], -1, 1))),
-            "heading": float(np.arctan2(np.sin(turned), np.cos(turned))),
-        }
-        return angles | {f"gravity {axis}": -float(sensor[2, i]) for i, axis in enumerate("xyz")}
+        pitch = np.arcsin(np.clip(-torso[2, 0], -1, 1))
+        heading = np.arctan2(np.sin(turned), np.cos(turned))
+        return np.array([roll, pitch, *-sensor[2], heading])

@@ -396,7 +396,7 @@ def composition(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     given = () if robot.description.observations.as_published else robot.entries
     distinct = list(dict.fromkeys(entry._replace(lag=0) for entry in given))
     numbers = {entry: number for number, entry in enumerate(distinct)}
-    read = [robot.channels[entry.source] if entry.kind == 0 else Channel("") for entry in distinct]
+    read = [robot.channels[entry.source] if entry.kind == 0 else Channel("", "") for entry in distinct]
     scales = np.array([entry.scale for entry in distinct], _FLOAT)
     zeros = np.array(
         [channel.zero - entry.zero for channel, entry in zip(read, distinct, strict=True)], _FLOAT

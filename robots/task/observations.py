@@ -149,11 +149,13 @@ class Channel(NamedTuple):
 
     Attributes:
         name: of the quantity.
+        sensor: what tells it, as an argument of `robots.link.observer.Observer`.
         unit: of it, "" if it has none.
         gain, zero: see above.
     """
 
     name: str
+    sensor: str
     unit: str = ""
     gain: float = 1.0
     zero: float = 0.0
@@ -213,26 +215,26 @@ def channels(robot: Sensed) -> tuple[Channel, ...]:
     """What a robot's sensors read: the paper's observation, and the IMU where something else is observed."""
     joints, axes = [], "xyz"
     for joint, unit, (low, high), _ in robot.joints:
-        joints.append(Channel(f"{joint} position", unit, 2 / (high - low), (low + high) / 2))
-        joints.append(Channel(f"{joint} speed", f"{unit}/s", 0.1))
+        joints.append(Channel(f"{joint} position", "positions", unit, 2 / (high - low), (low + high) / 2))
+        joints.append(Channel(f"{joint} speed", "speeds", f"{unit}/s", 0.1))
     published = (
-        Channel("height above the start", "m"),
-        Channel("sine of the bearing of the target"),
-        Channel("cosine of the bearing of the target"),
-        *(Channel(f"{way} speed", "m/s", 0.3) for way in ("forward", "sideward", "upward")),
-        Channel("roll", "rad"),
-        Channel("pitch", "rad"),
+        Channel("height above the start", "height", "m"),
+        Channel("sine of the bearing of the target", "bearing"),
+        Channel("cosine of the bearing of the target", "bearing"),
+        *(Channel(f"{way} speed", "velocity", "m/s", 0.3) for way in ("forward", "sideward", "upward")),
+        Channel("roll", "orientation", "rad"),
+        Channel("pitch", "orientation", "rad"),
         *joints,
-        *(Channel(f"{foot} contact") for foot in robot.feet),
+        *(Channel(f"{foot} contact", "contacts") for foot in robot.feet),
     )
     if robot.observations.as_published:
         return published
     return (
         *published,
-        *(Channel(f"gravity {axis}") for axis in axes),
-        *(Channel(f"gyroscope {axis}", "rad/s", 0.1) for axis in axes),
-        *(Channel(f"accelerometer {axis}", "m/s²", 0.1) for axis in axes),
-        Channel("heading", "rad"),
+        *(Channel(f"gravity {axis}", "orientation") for axis in axes),
+        *(Channel(f"gyroscope {axis}", "rates", "rad/s", 0.1) for axis in axes),
+        *(Channel(f"accelerometer {axis}", "acceleration", "m/s²", 0.1) for axis in axes),
+        Channel("heading", "orientation", "rad"),
     )
 
 

@@ -80,6 +80,12 @@ def test_the_observer_computes_what_the_kernel_does(name: str, observations: str
     assert np.abs(computed).max() <= 5
 
 
+def test_names_of_joints_say_nothing_about_what_is_seen(ant: Robot) -> None:
+    texts = (text.replace("front_left_hip", "bearing_left") for text in (ant.xml, ant.yaml))
+    named = seeing(robot_from_text(*texts, origin="test"), "[joint_position, joint_speed]")
+    assert Observer(named).needs == ("positions", "speeds")
+
+
 def test_entries_say_what_is_seen_and_how_long_ago() -> None:
     robot = seeing(
         load_robot("hexapod"), "[{term: joint_position, scale: 2.0, delay: 1, history: 2}, gyroscope]"
