@@ -8,7 +8,7 @@ import numpy as np
 
 from adapt.confirmation import CONFIRMATIONS, ConfirmedSearch
 from adapt.damage.damage import Damage
-from adapt.objective import Progress, RecoveryObjective, find_objective
+from adapt.objective import OBJECTIVES, Progress, RecoveryObjective, find_objective
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Performance, Recovery, Trial
 from adapt.rehearsal.table import Table
@@ -41,7 +41,7 @@ def recover(
     selector: AnySelector | None = None,
     table: Table | None = None,
     calibration: Calibration | None = None,
-    objective: str = "reward",
+    objective: str = OBJECTIVES[0],
     max_falls: int | None = None,
     confirmations: int = CONFIRMATIONS,
     threads: int | None = None,
@@ -63,8 +63,8 @@ def recover(
         table: the repertoire's rehearsal.
         calibration: models of the real robot. Then one of them, which the seed chooses, is damaged in place
             of the repertoire's robot, and a selector that simulates thinks with the medians of all.
-        objective: what gaits are selected, refined, confirmed and reported by: `reward`, as in the
-            training, or `progress`, see `adapt.objective`.
+        objective: what gaits are selected, refined, confirmed and reported by: `progress`, see
+            `adapt.objective`, or `reward`, as in the training.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
         confirmations: trials of the recommended controller, and as many of the incumbent, by which it must
             be better, see `ConfirmedSearch`; 0 to hand it over as it is.

@@ -21,7 +21,7 @@ from surefoot.interrupts import interrupt_flag
 from surefoot.printing import console, note
 from surefoot.progress import phase_bars, training_bar
 from surefoot.resuming import Stopped, check_output, run_to_file
-from surefoot.shipped import best_known, caution, repertoire_path, result_files
+from surefoot.shipped import caution, chosen, opened, repertoire_path, result_files
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
@@ -262,11 +262,9 @@ def recover(
     from adapt.recovery import recover as run_recovery
     from adapt.selectors.catalogue import find_table
 
-    repertoire, file = _opened(source)
+    repertoire, file = opened(source)
     damage = _found_damage(damage, repertoire.robot)
-    if rehearsal is None or isinstance(rehearsal, str | Path):
-        path = None if rehearsal is None else Path(rehearsal)
-        rehearsal, _ = find_table(repertoire, file, selector, path)
+    table, _ = find_table(repertoire, file, selector, rehearsal)
     calibration = find_calibration(calibration, repertoire, None if file is None else result_files(file))
     hand_over = interrupt_flag(note, "Stopping with the best gait that is confirmed") if progress else None
     bars = phase_bars() if progress else nullcontext(on_progress)
@@ -277,7 +275,7 @@ def recover(
             seed=seed,
             trials=trials,
             selector=selector,
-            table=rehearsal,
+            table=table,
             calibration=calibration,
             objective=objective,
             threads=threads,
@@ -304,7 +302,7 @@ def keep(source: Source, recovery: Recovery, *, threads: int | None = None) -> R
     """
     from adapt.relearning.keeping import keep_gaits
 
-    repertoire, _ = _opened(source)
+    repertoire, _ = opened(source)
     first, parameters = len(repertoire), repertoire.gaits.solutions.shape[1:]
     if any(
         (gait.row, gait.solution.shape) != (first + i, parameters) for i, gait in enumerate(recovery.refined)
@@ -353,10 +351,7 @@ def deploy(
     from robots.deployment.film import film
     from robots.files.atomic import check_writable
 
-    repertoire, file = _opened(source)
-    if isinstance(gait, str) and gait == "best" and file is not None:
-        repertoire, _ = best_known(file, repertoire)
-    row = repertoire.find(gait)
+    repertoire, row, _ = chosen(source, gait)
     robot = repertoire.robot if command is None else repertoire.robot.with_command(*command)
     if damage is not None:
         robot = _found_damage(damage, robot).apply(robot)
@@ -419,7 +414,7 @@ def evaluate(
     from robots.randomization import read_randomization
 
     keep = None if keep is None else whole_number("keep", keep, 1)
-    repertoire, file = _opened(source)
+    repertoire, file = opened(source)
     drawn = read_randomization(randomization, repertoire.robot)
     work = reevaluation(repertoire, episodes=episodes, seed=seed, randomization=drawn, threads=threads)
     with work as evaluation:
@@ -475,7 +470,7 @@ def rehearse(
     from adapt.rehearsal.rehearsal import rehearsed_table
     from adapt.rehearsal.storage import read_table, write_table
 
-    repertoire, file = _opened(source)
+    repertoire, file = opened(source)
     options: dict[str, Any] = {"episodes": episodes, "seed": seed, "threads": threads}
     with plan_rehearsal(repertoire, damages, randomization=randomization, **options) as evaluation:
         for condition in evaluation.evaluator.conditions if out is not None else ():
@@ -550,7 +545,7 @@ def strengthen(
         InvalidFileError: a file cannot be read or written.
         InUseError: another process is about to write the file.
     """
-    repertoire, file = _opened(source)
+    repertoire, file = opened(source)
     if out is not None:
         check_output(file, Path(out), overwrite)
         if not file_exists(RunFiles.unfinished(Path(out))):  # or else it is of this work
@@ -594,24 +589,21 @@ def plan_strengthening(
     from robots.randomization import read_randomization
 
     robot = repertoire.robot
-    if rehearsal is None or isinstance(rehearsal, str | Path):
-        rehearsal, _ = find_table(
-            repertoire, file, "rehearsed", None if rehearsal is None else Path(rehearsal)
-        )
-    if rehearsal is None:
+    table, _ = find_table(repertoire, file, "rehearsed", rehearsal)
+    if table is None:
         raise InvalidValueError(
             "a rehearsal must say under which damages the repertoire is weak: make one with surefoot.rehearse"
         )
     drawn = repertoire.problem.randomization
     drawn = drawn if randomization is None else read_randomization(randomization, robot)
-    if rehearsal.randomization not in ("none", str(drawn)):
+    if table.randomization not in ("none", str(drawn)):
         raise InvalidValueError(
-            f"the rehearsal is of other models ({rehearsal.randomization}) than those that gaits are to be "
+            f"the rehearsal is of other models ({table.randomization}) than those that gaits are to be "
             f"strengthened on ({drawn or 'none'}): choose the same, or rehearse the nominal robot"
         )
     return Strengthening(
         repertoire,
-        rehearsal,
+        table,
         damages=None if damages is None else [str(_found_damage(one, robot)) for one in _several(damages)],
         refinement=RefinementSettings(episodes=episodes_per_damage),
         randomization=drawn,
@@ -666,12 +658,12 @@ def merge(
     from repertoire.evaluation.merging import merge as merge_repertoires
     from repertoire.storage.repertoires import write_repertoire
 
-    opened = [_opened(source) for source in _several(sources)]
+    inputs = [opened(source) for source in _several(sources)]
     if out is not None:
-        for _, file in opened:
+        for _, file in inputs:
             check_output(file, Path(out), overwrite)
-    names = [str(file or f"repertoire {number}") for number, (_, file) in enumerate(opened, 1)]
-    merged = merge_repertoires([repertoire for repertoire, _ in opened], archive=archive, names=names)
+    names = [str(file or f"repertoire {number}") for number, (_, file) in enumerate(inputs, 1)]
+    merged = merge_repertoires([repertoire for repertoire, _ in inputs], archive=archive, names=names)
     if out is not None:
         write_repertoire(Path(out), merged)
     return merged
@@ -705,7 +697,7 @@ def show(
     drawings = [(Path(path), draw) for path, draw in pictures if path]
     for path, _ in drawings:
         check_picture(path)
-    repertoire, file = _opened(source)
+    repertoire, file = opened(source)
     for name, value in repertoire.facts().items():
         console.print(f"{name:<12}{value}")
     if repertoire.problem.robot is not None and len(repertoire):
@@ -770,7 +762,7 @@ def calibrate(
     from robots.randomization import read_randomization
     from robots.simulation.trace import SENSORS
 
-    repertoire, file = _opened(source)
+    repertoire, file = opened(source)
     if out is not None:
         check_output(file, Path(out), overwrite)
     sensors = SENSORS if sensors is None else sensors
@@ -806,11 +798,6 @@ def find_calibration(
     if isinstance(calibration, str | Path):
         calibration = read_calibration(calibration, repertoire.robot)
     return calibration
-
-
-def _opened(source: Source) -> tuple[Repertoire, Path | None]:
-    """A repertoire, and its file if it comes from one."""
-    return (source, None) if isinstance(source, Repertoire) else (load(source), repertoire_path(source))
 
 
 def _several(given: Any) -> list[Any]:

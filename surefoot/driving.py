@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from repertoire.repertoire import Repertoire, Which
 from robots.errors import InvalidValueError
 from robots.robot import Robot, find_robot
-from surefoot.shipped import best_known, included, repertoire_path
+from surefoot.shipped import chosen, included, repertoire_path
 
 if TYPE_CHECKING:
     from robots.link.driving import DrivenStep
@@ -49,7 +49,6 @@ def drive(
     """
     import numpy as np
 
-    from repertoire.storage.repertoires import read_repertoire
     from robots.files.atomic import check_writable
     from robots.link.driving import drive as play
     from robots.link.remote import RemoteLink
@@ -57,16 +56,12 @@ def drive(
 
     if not 0 < seconds <= 3600:
         raise InvalidValueError(f"seconds must be above 0 and at most 3600, not {seconds:g}")
-    if not isinstance(source, Repertoire):
-        file = repertoire_path(source)
-        source = read_repertoire(file)
-        source = best_known(file, source)[0] if isinstance(gait, str) and gait == "best" else source
-    row = source.find(gait)
-    label, machine = source.label(row), source.robot
+    repertoire, row, _ = chosen(source, gait)
+    label, machine = repertoire.label(row), repertoire.robot
     names = machine.description.joints, tuple(machine.description.feet)
     if csv is not None:
         check_writable(csv)
-    solution = source.gaits.solutions[row]
+    solution = repertoire.gaits.solutions[row]
     moments: list[DrivenStep] = []
     # compiled now: a robot that is not told anything soon can be driven by another computer
     machine.controller.act(solution, np.zeros(machine.observation_dim, np.float32), 0)

@@ -1,20 +1,25 @@
 """`Mission`: a mission whose repertoire, goals and damages may be given by names and texts."""
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapt.mission.events import read_log
+from adapt.mission.events import Event, MissionFacts, read_log
 from adapt.mission.keeper import KeeperProcess
 from adapt.mission.linked import LinkedWorld
+from adapt.mission.mission import CORES, EPISODES, REFINEMENT
 from adapt.mission.mission import Mission as _Mission
 from adapt.mission.plan import Plan, read_changes, read_goal
+from adapt.mission.poses import PoseRecorder
 from adapt.mission.recording import ReplayedWorld, check_decisions
 from adapt.selectors.catalogue import find_table
 from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
-from surefoot.shipped import repertoire_path
+from robots.files.atomic import explain_errors, write_text
+from robots.files.records import validate
+from surefoot.shipped import opened
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
@@ -38,10 +43,12 @@ class Mission(_Mission):
         robot: address of a robot to walk with, tcp://HOST:PORT, see `surefoot robot`; in the end, and upon
             any error, it is damped. By default the mission simulates one.
         keys: folder with the keys of an encrypted link.
+        log: file to which every event and all poses are written as they come, for `surefoot explore` and
+            `replay`; it is replaced.
         on_step: called after every control step with the simulation, or with the `LinkedWorld`.
         say: told what somebody near the robot has to do.
         **settings: of `adapt.mission.mission.Mission`: `seed`, `episodes`, `refinement`, `cores`, `threads`,
-            `record`, and `world` in place of `robot`.
+            `record` where there is no log, and `world` in place of `robot`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -66,28 +73,27 @@ class Mission(_Mission):
         selector: str | None = None,
         robot: str | None = None,
         keys: str | Path | None = None,
+        log: str | Path | None = None,
         on_step: Callable[[Any], None] = lambda _: None,
         say: Callable[[str], object] = print,
         **settings: Any,
     ) -> None:
-        from repertoire.storage.repertoires import read_repertoire
-
-        file = None if isinstance(source, Repertoire) else repertoire_path(source)
-        repertoire = source if isinstance(source, Repertoire) else read_repertoire(repertoire_path(source))
+        repertoire, file = opened(source)
         plan = Plan(
             tuple(read_goal(goal) if isinstance(goal, str) else goal for goal in goals),
             within,
             seconds,
             read_changes(changes, repertoire.robot),
         )
-        if rehearsal is None or isinstance(rehearsal, str | Path):
-            path = None if rehearsal is None else Path(rehearsal)
-            rehearsal, _ = find_table(repertoire, file, selector, path)
+        table, _ = find_table(repertoire, file, selector, rehearsal)
         if robot is not None and changes:
             raise InvalidValueError(
                 "what breaks is for a simulation: have the robot behind a link break itself"
             )
-        settings |= {"table": rehearsal, "selector": selector, "on_step": on_step}
+        self._log = None if log is None else _Log(Path(log))
+        if self._log:
+            on_step, settings["record"] = self._log.noting(on_step), self._log.observed.append
+        settings |= {"table": table, "selector": selector, "on_step": on_step}
         self.linked: LinkedWorld | None = None
         with ExitStack() as stack:
             if robot is not None:
@@ -97,6 +103,73 @@ class Mission(_Mission):
                 settings["world"] = self.linked
             super().__init__(repertoire, plan, **settings)
             stack.pop_all()
+        if self._log:
+            asked = {
+                "robot": repertoire.robot.name,
+                "repertoire": fingerprint(repertoire),
+                "goals": plan.goals,
+                "changes": changes,
+                "seconds": seconds,
+                "within": within,
+                "think_episodes": settings.get("episodes", EPISODES),
+                "refine": settings.get("refinement", REFINEMENT),
+                "cores": settings.get("cores", CORES),
+                "seed": self.seed,
+                "selector": selector,
+                "rehearsal": str(rehearsal) if isinstance(rehearsal, str | Path) else None,
+            }
+            self._log.header = validate(MissionFacts, asked).line()
+
+    def __iter__(self) -> Generator[Event]:
+        if self._log is None:
+            yield from super().__iter__()
+            return
+        self._log.begin()
+        with closing(super().__iter__()) as events:
+            for event in events:
+                self._log.add(event)
+                yield event
+
+
+class _Log:
+    """Writes the log of a mission.
+
+    Args:
+        path: of the file, which is open no longer than for an event, so that one that is cut off can be read.
+
+    Attributes:
+        header: its first line.
+        observed: lines about what was observed since the last event.
+    """
+
+    header: str
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._poses = path, PoseRecorder()
+        self.observed: list[str] = []
+
+    def noting(self, on_step: Callable[[Any], None]) -> Callable[[Any], None]:
+        """An `on_step` that also takes in where the robot is."""
+
+        def noted(world: Any) -> None:
+            self._poses(world)
+            on_step(world)
+
+        return noted
+
+    def begin(self) -> None:
+        """Write the first line."""
+        write_text(self._path, f"{self.header}\n")
+
+    def add(self, event: Event) -> None:
+        """Write an event, and what was observed before it."""
+        lines = [*self._poses.lines(), *self.observed, event.line()]
+        with (
+            explain_errors(f"{self._path} cannot be written"),
+            self._path.open("a", encoding="utf-8") as file,
+        ):
+            file.writelines(f"{line}\n" for line in lines)
+        self.observed.clear()
 
 
 def replay(
@@ -121,31 +194,28 @@ def replay(
         InvalidFileError: the log is none, is damaged, or is of another repertoire.
         adapt.mission.recording.DepartureError: a decision differs: the first one.
     """
-    from repertoire.storage.repertoires import fingerprint, read_repertoire
-
-    path, file = Path(log), source
-    if not isinstance(source, Repertoire):
-        source = read_repertoire(repertoire_path(source))
-    facts, events = read_log(path)
-    if facts.get("repertoire") != fingerprint(source):
+    path = Path(log)
+    repertoire, file = opened(source)
+    asked, events = read_log(path)
+    if asked.repertoire != fingerprint(repertoire):
         raise InvalidFileError(f"the mission of {path} was walked with another repertoire")
-    try:
-        asked: dict[str, Any] = {
-            "goals": [(float(x), float(y)) for x, y in facts["goals"]],
-            "seconds": float(facts["seconds"]),
-            "within": float(facts["within"]),
-            "selector": None if facts["selector"] is None else str(facts["selector"]),
-            "episodes": max(1, int(facts["think_episodes"])),
-            "refinement": max(0, int(facts["refine"])),
-            "cores": max(1, int(facts["cores"])),
-            "seed": abs(int(facts["seed"])),
-        }
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InvalidFileError(f"{path} does not tell how the mission was asked for") from error
-    if rehearsal is None and facts.get("rehearsal") is not None:
-        rehearsal = str(facts["rehearsal"])
-    world = ReplayedWorld(path, source.robot)
-    mission = Mission(file, rehearsal=rehearsal, threads=threads, world=world, **asked)
+    table, _ = find_table(
+        repertoire, file, asked.selector, asked.rehearsal if rehearsal is None else rehearsal
+    )
+    mission = Mission(
+        repertoire,
+        goals=asked.goals,
+        seconds=asked.seconds,
+        within=asked.within,
+        rehearsal=table,
+        selector=asked.selector,
+        episodes=asked.think_episodes,
+        refinement=asked.refine,
+        cores=asked.cores,
+        seed=asked.seed,
+        threads=threads,
+        world=ReplayedWorld(path, repertoire.robot),
+    )
     same = check_decisions(mission, events)
     counts = ", ".join(f"{number} {kind}" for kind, number in same.items())
     cut = "" if same["end"] else "; there the log ends, before the mission did"

@@ -8,7 +8,7 @@ from robots.errors import InvalidFileError
 from robots.files.atomic import file_exists
 
 if TYPE_CHECKING:
-    from repertoire.repertoire import Repertoire
+    from repertoire.repertoire import Repertoire, Which
 
 DATA = Path(__file__).parent / "data"
 
@@ -39,6 +39,34 @@ def repertoire_path(source: str | Path) -> Path:
             f"{path} is neither a file nor an included repertoire; included: {', '.join(included())}"
         )
     return path
+
+
+def opened(source: "Repertoire | str | Path") -> "tuple[Repertoire, Path | None]":
+    """A repertoire, and its file if it comes from one.
+
+    Raises:
+        InvalidFileError: there is no such file, or it is damaged.
+    """
+    from repertoire.repertoire import Repertoire
+    from repertoire.storage.repertoires import read_repertoire
+
+    if isinstance(source, Repertoire):
+        return source, None
+    file = repertoire_path(source)
+    return read_repertoire(file), file
+
+
+def chosen(source: "Repertoire | str | Path", gait: "Which") -> "tuple[Repertoire, int, str]":
+    """A repertoire, the row of one of its gaits, and a note on how the best one is chosen, or "".
+
+    Raises:
+        InvalidValueError: there is no such gait.
+        InvalidFileError: there is no such file, or it is damaged.
+    """
+    (repertoire, file), note = opened(source), ""
+    if file is not None and isinstance(gait, str) and gait == "best":
+        repertoire, note = best_known(file, repertoire)
+    return repertoire, repertoire.find(gait), note
 
 
 def source_words(file: Path) -> str:

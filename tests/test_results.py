@@ -118,6 +118,7 @@ def recovered(folder: Path) -> object:
         seed=1,
         selector="map-bo-tuned",
         trials=8,
+        objective="reward",
     )
 
 

@@ -1,21 +1,58 @@
-"""`Event`: something that happened on a mission, or that the robot decided, as its log has it."""
+"""What the log of a mission says: `MissionFacts`, how it was asked for, and `Event`, what happened."""
 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from adapt.mission.pose import Pose
 from robots.errors import InvalidFileError, InvalidValueError
+from robots.files.records import Finite, Positive, Record, validate
 from robots.files.texts import parse_json, read_text
 
-FORMAT = "surefoot-mission"
-VERSION = 1
+Whole = Annotated[int, Field(ge=0, strict=True)]
 KINDS = (
     "start", "walk", "change", "alarm", "fall", "stumble", "assistance", "trial", "thought", "relearned",
     "goal", "end",
 )  # fmt: skip
+
+
+class MissionFacts(Record):
+    """How a mission was asked for: the first line of its log.
+
+    Attributes:
+        format, version: of the log.
+        robot: its name.
+        repertoire: fingerprint of the repertoire.
+        goals: places to reach [m].
+        changes: what happens, as DAMAGE@SECONDS.
+        seconds, within, think_episodes, refine, cores, seed: see the options of `surefoot mission`.
+        selector: its name; None for the default.
+        rehearsal: file of the rehearsal; None for that next to the repertoire's, if there is one.
+    """
+
+    format: Literal["surefoot-mission"] = "surefoot-mission"
+    version: Literal[1] = 1
+    robot: str
+    repertoire: str
+    goals: tuple[tuple[Finite, Finite], ...] = ()
+    changes: tuple[str, ...] = ()
+    seconds: Positive
+    within: Positive
+    think_episodes: Whole
+    refine: Whole
+    cores: Whole
+    seed: Whole
+    selector: str | None = None
+    rehearsal: str | None = None
+
+    def line(self) -> str:
+        """The facts as a line of a log."""
+        return json.dumps(self.model_dump())
 
 
 @dataclass(frozen=True)
@@ -42,41 +79,39 @@ class Event:
         return json.dumps({**asdict(self), "pose": list(self.pose)})
 
 
-def header(facts: dict[str, Any]) -> str:
-    """The first line of a log."""
-    return json.dumps({"format": FORMAT, "version": VERSION, **facts})
-
-
-def read_log(path: Path) -> tuple[dict[str, Any], list[Event]]:
+def read_log(path: Path) -> tuple[MissionFacts, list[Event]]:
     """Read a log.
 
     Returns:
-        What the mission was, and its events.
+        How the mission was asked for, and its events.
 
     Raises:
         InvalidFileError: the file cannot be read, or is no log of a mission.
     """
     try:
         first, *others = log_records(path)
-        if first["format"] != FORMAT or first["version"] != VERSION:
-            raise ValueError("another format")
-        events = list(_events(others))
-    except (ValueError, KeyError, TypeError) as error:
+        return validate(MissionFacts, first), list(_events(others))
+    except (InvalidValueError, ValueError, KeyError, TypeError) as error:
         raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
-    return first, events
 
 
-def log_records(path: Path) -> list[Any]:
-    """What each line of a log holds, whatever that is, without a last line that was not finished.
+def log_records(path: Path) -> list[dict[str, Any]]:
+    """The objects in the lines of a log, without a last line that was not finished.
 
     Raises:
-        InvalidFileError: the file cannot be read, or a line is no JSON of finite numbers.
+        InvalidFileError: the file cannot be read, or a line is no JSON object of finite numbers.
     """
+    found = []
     try:
         text = read_text(path)
-        return [parse_json(line, finite=True) for line in text[: text.rfind("\n") + 1].splitlines()]
+        for line in text[: text.rfind("\n") + 1].splitlines():
+            record = parse_json(line, finite=True)
+            if not isinstance(record, dict):
+                raise InvalidValueError("a line is no object")
+            found.append(record)
     except InvalidValueError as error:
         raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
+    return found
 
 
 def _events(records: Iterable[dict[str, Any]]) -> Iterable[Event]:
@@ -85,6 +120,7 @@ def _events(records: Iterable[dict[str, Any]]) -> Iterable[Event]:
             continue
         if record["kind"] not in KINDS:
             raise ValueError("no kind of event")
-        x, y, yaw = (float(value) for value in record["pose"])
-        facts = dict(record["facts"])
-        yield Event(float(record["time"]), str(record["kind"]), str(record["words"]), Pose(x, y, yaw), facts)
+        time, x, y, yaw = (float(value) for value in (record["time"], *record["pose"]))
+        if not all(map(isfinite, (time, x, y, yaw))):  # texts may say nan
+            raise ValueError("not all numbers are finite")
+        yield Event(time, str(record["kind"]), str(record["words"]), Pose(x, y, yaw), dict(record["facts"]))

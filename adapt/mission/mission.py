@@ -30,6 +30,7 @@ from robots.robot import Robot
 Response = Literal["diagnosis", "told", "none"]
 EPISODES = 400  # to find out what is wrong after a trial
 REFINEMENT = 800  # episodes of a search for a better gait
+CORES = 2
 _PAUSE = 0.5  # [s] to settle
 _LONGER = 1.0  # [s] that a stretch goes on towards a goal where it should have ended
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
@@ -90,7 +91,7 @@ class Mission:
         seed: int = 1,
         episodes: int = EPISODES,
         refinement: int = REFINEMENT,
-        cores: int = 2,
+        cores: int = CORES,
         selector: str | None = None,
         response: Response = "diagnosis",
         body: Robot | None = None,

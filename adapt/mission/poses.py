@@ -74,7 +74,7 @@ def read_poses(path: Path) -> list[Poses]:
         times = np.concatenate([poses.times for poses in found]) if found else np.zeros(0)
         if not ((np.diff(times) > 0).all() and (abs(times) <= LONGEST).all()):
             raise ValueError("no times of a mission")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise InvalidFileError(f"{path} holds poses that are damaged") from error
     if not found:
         raise InvalidFileError(f"{path} holds no poses of the robot: write it with surefoot mission --log")

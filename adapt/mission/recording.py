@@ -154,11 +154,7 @@ class ReplayedWorld:
         self._path, self._robot = path, robot
         self.clock, self.pose, self.upright = 0.0, Pose(), True
         self.driving: int | None = None
-        try:
-            records = log_records(path)
-            self._calls = [record for record in records if record.get("kind") == KIND]
-        except (ValueError, AttributeError) as error:
-            raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
+        self._calls = [record for record in log_records(path) if record.get("kind") == KIND]
         if not self._calls:
             raise InvalidFileError(
                 f"{path} does not tell what the robot observed: write it with this version"

@@ -139,7 +139,10 @@ def choose_selector(selector: AnySelector | None, table: Table | None) -> Select
 
 
 def find_table(
-    repertoire: Repertoire, file: Path | None, selector: AnySelector | None, rehearsal: Path | None
+    repertoire: Repertoire,
+    file: Path | None,
+    selector: AnySelector | None,
+    rehearsal: Table | str | Path | None,
 ) -> tuple[Table | None, Path | None]:
     """Find the rehearsal that a selector uses.
 
@@ -147,19 +150,21 @@ def find_table(
         repertoire: that was rehearsed.
         file: of the repertoire, next to which its rehearsal is looked for; None if it is in no file.
         selector: see `find_selector`; None for the default, which uses a rehearsal if there is one.
-        rehearsal: file of the rehearsal, if the user gave one.
+        rehearsal: the table or its file, if the user gave one.
 
     Returns:
-        The table and its file; None and None if there is none, or the selector does not use one.
+        The table, and its file if it is from one; None if there is none, or the selector does not use one.
 
     Raises:
         UnknownNameError: there is no such selector.
         InvalidFileError: the file cannot be read, or is not a rehearsal of the repertoire.
     """
+    if isinstance(rehearsal, Table):
+        return rehearsal, None
     used = selector is None or find_selector(selector).takes_table
     if rehearsal is None and file is not None and used and RunFiles(file).rehearsal.exists():
         rehearsal = RunFiles(file).rehearsal
-    return (None, None) if rehearsal is None else (read_table(rehearsal, repertoire), rehearsal)
+    return (None, None) if rehearsal is None else (read_table(Path(rehearsal), repertoire), Path(rehearsal))
 
 
 def make_selector(selector: AnySelector, context: Context) -> Selector:

@@ -179,6 +179,38 @@ threads_option = click.option(
 )
 
 
+def gait_options(verb: str) -> Callable[[Command], Command]:
+    """The options --best, --cell and --row, of which a command is given what they name as `gait`.
+
+    Args:
+        verb: what is done to the gait, for help texts and errors.
+    """
+    one = f"{verb.capitalize()} the gait"
+
+    def add(command: Command) -> Command:
+        @click.option(
+            "--best",
+            is_flag=True,
+            help=f"{one} with the highest objective, corrected if there is FILE-corrected.",
+        )
+        @click.option("--cell", metavar="I,J,...", help=f"{one} of this cell, e.g. 1,0,3,2.")
+        @click.option(
+            "--row", type=Whole(min=0), help=f"{one} of this row: specialists have no cell of their own."
+        )
+        @wraps(command)
+        def named(*given: Any, best: bool, cell: str | None, row: int | None, **options: Any) -> Any:
+            from repertoire.repertoire import parse_cell
+
+            if best + (cell is not None) + (row is not None) != 1:
+                raise click.UsageError(f"say which gait to {verb}: either --best, --cell or --row")
+            gait = parse_cell(cell) if cell is not None else "best" if row is None else row
+            return command(*given, gait=gait, **options)
+
+        return named  # type: ignore[return-value]
+
+    return add
+
+
 def cluster_options(command: Command) -> Command:
     """Give a command the options that have a cluster run its episodes, and connect to it meanwhile."""
 

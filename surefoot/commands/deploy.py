@@ -9,27 +9,19 @@ from surefoot.commands.console import (
     AnyPath,
     Number,
     RepertoireFile,
-    Whole,
     check_different,
     console,
+    gait_options,
     print_rendering_note,
     seed_option,
 )
 from surefoot.printing import note as print_note
-from surefoot.shipped import best_known
+from surefoot.shipped import chosen
 
 
 @click.command()
 @click.argument("file", type=RepertoireFile)
-@click.option(
-    "--best",
-    is_flag=True,
-    help="Deploy the gait with the highest objective, corrected if there is FILE-corrected.",
-)
-@click.option("--cell", metavar="I,J,...", help="Deploy the gait of this cell, e.g. 1,0,3,2.")
-@click.option(
-    "--row", type=Whole(min=0), help="Deploy the gait of this row: specialists have no cell of their own."
-)
+@gait_options("deploy")
 @click.option(
     "--damage",
     metavar="DAMAGE",
@@ -59,9 +51,7 @@ from surefoot.shipped import best_known
 @click.option("--keys", type=AnyPath, metavar="FOLDER", help="Keys of the link to --robot, if it has any.")
 def deploy(
     file: Path,
-    best: bool,
-    cell: str | None,
-    row: int | None,
+    gait: Which,
     damage: str | None,
     command: str | None,
     seconds: float,
@@ -75,14 +65,10 @@ def deploy(
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     import surefoot
-    from repertoire.repertoire import parse_cell
     from robots.task.command import parse_command
 
-    if best + (cell is not None) + (row is not None) != 1:
-        raise click.UsageError("say which gait to deploy: either --best, --cell or --row")
     check_different(file, csv, video, mcap)
     told = None if command is None else parse_command(command)
-    gait: Which = "best" if best else parse_cell(cell) if cell is not None else row or 0
     if address is not None:
         if damage is not None or video is not None:
             raise click.UsageError("--damage and --video are of a simulation: leave them out with --robot")
@@ -91,15 +77,13 @@ def deploy(
         return
     if keys is not None:
         raise click.UsageError("--keys are of the link to a robot: name one with --robot")
-    repertoire, note = surefoot.load(file), ""
-    if best:
-        repertoire, note = best_known(file, repertoire)
+    repertoire, row, note = chosen(file, gait)
     if video is not None:
         print_rendering_note()
         console.print(f"filming {seconds:g} s of the run, which takes seconds, by ray casting minutes")
     telemetry = surefoot.deploy(
         repertoire,
-        gait,
+        row,
         damage=damage,
         command=told,
         seconds=seconds,

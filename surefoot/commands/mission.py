@@ -1,14 +1,12 @@
 """`surefoot mission`."""
 
-from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adapt.mission.mission import EPISODES, REFINEMENT
-from robots.files.atomic import explain_errors, write_text
+from adapt.mission.mission import CORES, EPISODES, REFINEMENT
 from surefoot.commands.console import (
     AnyPath,
     Number,
@@ -22,6 +20,7 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
+from surefoot.mission import SECONDS, WITHIN
 
 
 @click.command()
@@ -44,14 +43,14 @@ from surefoot.commands.console import (
 @click.option(
     "--seconds",
     type=Number(min=0, min_open=True),
-    default=120.0,
+    default=SECONDS,
     show_default=True,
     help="How long the mission may take.",
 )
 @click.option(
     "--within",
     type=Number(min=0, min_open=True),
-    default=0.25,
+    default=WITHIN,
     show_default=True,
     help="Distance at which a goal is reached [m].",
 )
@@ -83,7 +82,7 @@ from surefoot.commands.console import (
 @click.option(
     "--cores",
     type=Positive,
-    default=2,
+    default=CORES,
     show_default=True,
     help="Cores that the robot thinks with, each of which simulates 20,000 control steps a second.",
 )
@@ -137,11 +136,8 @@ def mission(
     something is wrong, finds out what, and walks on with what works.
     """
     import surefoot
-    from adapt.mission.events import header
     from adapt.mission.film import filmed
     from adapt.mission.plots import draw_mission
-    from adapt.mission.poses import PoseRecorder
-    from repertoire.storage.repertoires import fingerprint
     from robots.link.driving import DrivenStep
     from robots.link.telemetry import McapLog, Reading
     from surefoot.resuming import locked_output
@@ -164,14 +160,11 @@ def mission(
         if path is not None:
             click.get_current_context().with_resource(locked_output(file, path, overwrite, name))
     with ExitStack() as stack:
-        add, recorder, telemetry = None, PoseRecorder(), None
-        observed: list[str] = []
+        add, telemetry = None, None
 
         def on_step(world: Any) -> None:
             if add:
                 add(world, made.latest)
-            if log:
-                recorder(world)
             if telemetry:
                 telemetry.write(Reading.of(DrivenStep(world.steps, world.seen.state, world.seen.told)))
 
@@ -190,7 +183,7 @@ def mission(
             threads=threads,
             robot=address,
             keys=keys,
-            record=observed.append if log else None,
+            log=log,
             on_step=on_step,
             say=console.print,
         )
@@ -201,32 +194,17 @@ def mission(
         if mcap is not None:
             names = made.repertoire.robot.description.joints, tuple(made.repertoire.robot.description.feet)
             telemetry = stack.enter_context(McapLog(mcap, *names, gait="mission"))
-        if log is not None:
-            facts = {"robot": made.repertoire.robot.name, "repertoire": fingerprint(made.repertoire)}
-            asked = {"goals": made.plan.goals, "changes": changes, "seconds": seconds, "within": within}
-            ways = {"think_episodes": think_episodes, "refine": refine, "cores": cores, "seed": seed}
-            known = {"selector": selector, "rehearsal": rehearsal and str(rehearsal)}
-            write_text(log, header({**facts, **asked, **ways, **known}) + "\n")
         console.print(f"each of {len(made.repertoire):,} gaits is simulated first, on the whole robot")
         events = []
         for event in walking:
             events.append(event)
             console.print(f"{event.time:6.1f} s  {event.words}")
-            if log is not None:
-                _append(log, [*recorder.lines(), *observed, event.line()])
-                observed.clear()
     if made.linked is not None:
         console.print(made.linked.words)
     if plot is not None:
         draw_mission(events, made.plan, f"{made.repertoire.robot.name}: {made.result.words}", plot)
     for path in filter(None, written.values()):
         console.print(f"saved {path}")
-
-
-def _append(log: Path, lines: Iterable[str]) -> None:
-    """Add lines to a log that is open no longer than that, so that one that is cut off can be read."""
-    with explain_errors(f"{log} cannot be written"), log.open("a", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
 
 
 def _replay(file: Path, log: Path, rehearsal: Path | None, threads: int | None) -> None:

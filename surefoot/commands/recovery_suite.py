@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from adapt.objective import OBJECTIVES
 from surefoot.commands.console import AnyPath, Names, Number, Positive, RepertoireFile
 from surefoot.commands.studies import run_study, study_options
 
@@ -63,7 +64,7 @@ from surefoot.commands.studies import run_study, study_options
 )
 @click.option(
     "--objective",
-    type=click.Choice(["reward", "progress"]),
+    type=click.Choice(OBJECTIVES),
     help="What gaits are selected, refined and scored by.  [default: reward]",
 )
 @study_options("recovery", simulated=True, filmed="the best recoveries")

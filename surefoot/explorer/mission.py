@@ -50,8 +50,8 @@ class MissionLog:
     def __init__(
         self, log: Path, repertoire: Repertoire, source: str, damaged: Callable[[str], Robot]
     ) -> None:
-        self._about, self._events = read_log(log)
-        if self._about.get("repertoire") != fingerprint(repertoire):
+        self._asked, self._events = read_log(log)
+        if self._asked.repertoire != fingerprint(repertoire):
             raise InvalidFileError(f"the mission of {log} was walked with another repertoire than {source}")
         self._poses = read_poses(log)
         damages = dict.fromkeys(poses.damage for poses in self._poses)
@@ -65,11 +65,10 @@ class MissionLog:
             sizes = (poses.positions.shape[1], poses.touching.shape[1])
             if sizes != (self._robots[poses.damage].model.nq, feet):
                 raise InvalidFileError(f"{log} holds poses of another robot than {source} is for")
-        self._source = source
+        self._source, self._goals = source, np.array(self._asked.goals, float).reshape(-1, 2)
         try:
-            self._goals = np.array(self._about["goals"], float).reshape(-1, 2)
             self._told = self._tell()
-            json.dumps([self._told, self._goals.tolist()], allow_nan=False)  # texts may say nan
+            json.dumps(self._told, allow_nan=False)  # facts of events may be of any kind
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InvalidFileError(f"{log} is no log of a mission, or not a whole one") from error
         counts = [robot.model.nbody for robot in self._robots.values()]
@@ -163,9 +162,8 @@ class MissionLog:
         return np.linalg.norm(places - nextgoal, axis=1)
 
     def _tell(self) -> Message:
-        goals, within = self._about["goals"], self._about["within"]
         return {
-            "map": draw_map(self._events, goals, within),
+            "map": draw_map(self._events, self._asked.goals, self._asked.within),
             "events": [
                 {"time": begin(one), "kind": one.kind, "words": one.words, "row": one.facts.get("row")}
                 for one in sorted(self._events, key=begin)
@@ -175,13 +173,13 @@ class MissionLog:
 
     def _command(self) -> str:
         """The command that repeats the mission."""
-        about = self._about
+        asked = self._asked
         numbers = ("seconds", "within", "think_episodes", "refine", "cores", "seed")
         given = [
-            *(("goal", f"{_option(x)},{_option(y)}") for x, y in about["goals"]),
-            *(("break", change) for change in about["changes"]),
-            *((name.replace("_", "-"), _option(about[name])) for name in numbers),
-            *((name, str(about[name])) for name in ("selector", "rehearsal") if about.get(name)),
+            *(("goal", f"{_option(x)},{_option(y)}") for x, y in asked.goals),
+            *(("break", change) for change in asked.changes),
+            *((name.replace("_", "-"), _option(getattr(asked, name))) for name in numbers),
+            *((name, text) for name in ("selector", "rehearsal") if (text := getattr(asked, name))),
         ]
         options = (f"--{name} {quote(text)}" for name, text in given)
         return " ".join([f"surefoot mission {quote(self._source)}", *options])

@@ -132,14 +132,21 @@ def go(made_up):
     """Recovers the made-up repertoire from a lost leg, with the selector that goes from last to first."""
 
     def recovered(**settings):
-        return recover(made_up, Lost("front_left"), **{"seed": 3, "selector": "in-order"} | settings)
+        usual = {"seed": 3, "selector": "in-order", "objective": "reward"}
+        return recover(made_up, Lost("front_left"), **usual | settings)
 
     return recovered
 
 
 def test_a_recovery_from_start_to_end(repertoire):
     told = []
-    settings = {"trials": 6, "selector": "best-first", "confirmations": 0, "oracle": True}
+    settings = {
+        "trials": 6,
+        "selector": "best-first",
+        "confirmations": 0,
+        "oracle": True,
+        "objective": "reward",
+    }
     recovery = recover(repertoire, Lost("front_left"), seed=1, on_trial=told.append, **settings)
     damaged = Lost("front_left").apply(repertoire.robot)
     assert (recovery.robot, recovery.damage, recovery.seed) == ("ant", "front_left:lost", 1)

@@ -191,6 +191,7 @@ def test_what_takes_time_is_told(alone: Path) -> None:
         seed=1,
         trials=1,
         selector="self-model",
+        objective="reward",
         oracle=True,
         thinking=thinking,
         on_progress=lambda what, share: told.append((what, share)),

@@ -621,7 +621,7 @@ def test_the_command_writes_a_log_and_a_picture(small: tuple[Repertoire, Table],
     assert code == 0, err
     assert "Reached the goal at 1,0" in out
     facts, events = read_log(log)
-    assert (facts["robot"], events[-1].kind) == ("hexapod", "end")
+    assert (facts.robot, events[-1].kind) == ("hexapod", "end")
     assert plot.stat().st_size > 10_000
     code, _, err = run(*arguments)
     assert (code, "log.jsonl exists already: choose another --log, or" in err) == (2, True)

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from adapt.mission.events import Event, header, read_log
+from adapt.mission.events import Event, MissionFacts, read_log
 from adapt.mission.outcomes import SAMPLE
 from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.planner import choose_gait
@@ -266,12 +266,13 @@ def test_the_planner_does_not_put_off_a_risk() -> None:
 def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     event = Event(1.5, "walk", "Walked.", Pose(1.0, 2.0, 0.5), {"row": 3})
-    path.write_text(header({"robot": "hexapod"}) + "\n" + event.line() + "\n")
-    facts, events = read_log(path)
-    assert (facts["robot"], events) == ("hexapod", [event])
+    numbers = {"seconds": 9.0, "within": 0.2, "think_episodes": 400, "refine": 0, "cores": 2, "seed": 1}
+    asked = MissionFacts(robot="hexapod", repertoire="abc", goals=((5, 0),), **numbers)
+    path.write_text(asked.line() + "\n" + event.line() + "\n")
+    assert read_log(path) == (asked, [event])
     lines = path.read_text()
     path.write_text(lines[:-5])
-    assert read_log(path) == (facts, []), "the last line was cut off"
+    assert read_log(path) == (asked, []), "the last line was cut off"
     for text in ("", "{}", "[]", lines.replace('"walk"', '"sing"'), lines.replace("1.5", '"x"')):
         path.write_text(text)
         with pytest.raises(InvalidFileError, match="no log of a mission"):

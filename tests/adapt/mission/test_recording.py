@@ -9,11 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 import surefoot
+from adapt.mission.events import Event, read_log
+from adapt.mission.pose import Pose
 from adapt.mission.recording import DepartureError
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError
-from surefoot.commands.mission import _append, mission
-from surefoot.mission import replay
+from surefoot.commands.mission import mission
+from surefoot.mission import _Log, replay
 from tests.adapt.mission.small import small_hexapod
 
 
@@ -100,7 +102,8 @@ def test_what_is_no_log_is_told(walked: tuple[Path, list[dict]], refused, run, t
         "mission",
     )
     for change, message in (
-        (lambda found: found[0].pop("seed"), "how the mission was asked for"),
+        (lambda found: found[0].pop("seed"), "not a whole one"),
+        (lambda found: found[0].update(version=2), "no log of a mission"),
         (lambda found: found[0].update(refine=float("inf")), "no log of a mission"),
         (lambda found: find(found, call="begin").update(sensors=3), "damaged"),
         (lambda found: find(found, call="drive").pop("over"), "damaged"),
@@ -129,9 +132,27 @@ def test_what_is_no_log_is_told(walked: tuple[Path, list[dict]], refused, run, t
     assert (code, "departs from the log" in out) == (1, True)
 
 
-def test_a_log_that_cannot_be_written_is_told() -> None:
-    with pytest.raises(InvalidFileError, match="/dev/full cannot be written: no space left on device"):
-        _append(Path("/dev/full"), ["a line"])
+def test_a_log_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.symlink_to("/dev/full")
+    with pytest.raises(InvalidFileError, match="cannot be written: no space left on device"):
+        _Log(log).add(Event(0.0, "start", "It sets off.", Pose()))
+
+
+def test_a_mission_in_python_writes_a_log_that_can_be_replayed(
+    walked: tuple[Path, list[dict]], tmp_path: Path
+) -> None:
+    file, log, clocks = walked[0], tmp_path / "log.jsonl", []
+    ways = {"episodes": np.int64(20), "refinement": 5, "seed": 3}
+    mission = surefoot.Mission(
+        file, seconds=1.0, log=log, on_step=lambda world: clocks.append(world.clock), **ways
+    )
+    assert not log.exists()
+    assert [event.kind for event in mission][-1] == "end"
+    assert clocks[-1] == pytest.approx(1.0)
+    asked, _ = read_log(log)
+    assert (asked.seconds, asked.think_episodes, asked.refine, asked.seed) == (1.0, 20, 5, 3)
+    assert "as they were" in replay(file, log)
 
 
 def test_a_replay_takes_a_repertoire_too(walked: tuple[Path, list[dict]], tmp_path: Path) -> None:
