@@ -17,7 +17,9 @@ from surefoot.commands.main import COMMANDS
 ROOT = Path(__file__).parent.parent
 README, PLUGINS = ((ROOT / name).read_text() for name in ("README.md", "docs/tutorials/plugin.md"))
 RESULTS = ROOT / "docs" / "results"
-RECOVERY, SPEED = ((RESULTS / name).read_text() for name in ("recovery.md", "speed.md"))
+RECOVERY, EARLIER, SPEED = (
+    (RESULTS / name).read_text() for name in ("recovery.md", "recovery-earlier.md", "speed.md")
+)
 CHEAT_SHEET = (ROOT / "docs" / "reference" / "cheat-sheet.md").read_text()
 # the rows of the tables of recoveries: study, selector and track, or the folders of simulated studies
 FIRST = (
@@ -131,7 +133,7 @@ def test_the_table_of_recoveries_is_that_of_its_files() -> None:
 
 def test_the_table_of_simulated_recoveries_is_that_of_its_files() -> None:
     for folders, cells in zip(
-        SIMULATED, rows_below(RECOVERY, "| | `self-model`, after 2 trials"), strict=True
+        SIMULATED, rows_below(EARLIER, "| | `self-model`, after 2 trials"), strict=True
     ):
         every = pd.concat(
             pd.read_csv(RESULTS / "recovery-simulated" / name / "recoveries.csv") for name in folders
