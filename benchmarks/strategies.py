@@ -77,7 +77,7 @@ class _Ours:
         paper = published_study("optimization")
         variants = algorithm_variants([algorithm])
         settings = paper_suite(paper, domains=[self.problem.name], variants=variants, trials=1)
-        (trial,) = settings.plan(Path())
+        (trial,) = settings.plan()
         self.search = trial.training().search
         self._seeds = np.zeros(self.search.batch_size, np.int64)
         self._solutions: np.ndarray | None = None

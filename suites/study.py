@@ -80,7 +80,7 @@ class Study:
     def __init__(self, suite: Suite, folder: Path, *, dry: bool = False) -> None:
         self.suite = suite
         self.folder = folder
-        self.trials: Sequence[StudyTrial] = suite.plan(folder)
+        self.trials: Sequence[StudyTrial] = suite.plan()
         keep_identity(folder, suite.identity(), dry=dry)
         ignored = folder / "trials" / ".gitignore"
         if not dry and not file_exists(ignored):
@@ -88,13 +88,17 @@ class Study:
             with locked(ignored, patience=_PATIENCE):
                 write_text(ignored, _IGNORED)
 
+    def path_of(self, trial: StudyTrial | StudyResult) -> Path:
+        """The file of a trial's result, which says that the trial is finished."""
+        return result_path(self.folder, trial.key, self.suite.suffix)
+
     def results(self) -> list[Any]:
         """The results of the finished trials among those of the suite.
 
         Raises:
             InvalidFileError: a trial's file is damaged, or holds another trial.
         """
-        return [self._read(trial.result_path) for trial in self.trials if _is_finished(trial)]
+        return [self._read(self.path_of(trial)) for trial in self.trials if self._is_finished(trial)]
 
     def all_results(self) -> list[Any]:
         """The results of all finished trials in the folder, also of earlier settings.
@@ -111,7 +115,7 @@ class Study:
         Raises:
             InvalidFileError: the folder cannot be read.
         """
-        return [trial for trial in self.trials if not _is_finished(trial)]
+        return [trial for trial in self.trials if not self._is_finished(trial)]
 
     def run(
         self,
@@ -135,11 +139,11 @@ class Study:
         """
         self.results()  # what would make the report fail is better known before hours of work
         wanted = self.trials if only is None else [only]
-        progress = StudyProgress(len(wanted), {trial.key for trial in wanted if _is_finished(trial)})
+        progress = StudyProgress(len(wanted), {trial.key for trial in wanted if self._is_finished(trial)})
         # again, for trials whose process has died meanwhile
-        while trials := [trial for trial in wanted if not (_is_finished(trial) or _is_claimed(trial))]:
+        while trials := [one for one in wanted if not (self._is_finished(one) or self._is_claimed(one))]:
             self._run(trials, processes, progress, on_progress)
-        progress.elsewhere = {trial.key for trial in wanted if not _is_finished(trial)}
+        progress.elsewhere = {trial.key for trial in wanted if not self._is_finished(trial)}
         return progress
 
     def _run(
@@ -152,7 +156,7 @@ class Study:
         """Run trials in worker processes."""
         shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
         advice = "finished trials are saved, and the same command runs the others"
-        arguments = self.suite, shares, executor_source()
+        arguments = self.suite, self.folder, shares, executor_source()
         with worker_pool(min(processes, len(trials)), _prepare, *arguments, advice=advice) as pool:
             with interrupts_blocked():
                 pending = {pool.submit(_work, trial): trial.key for trial in trials}
@@ -169,40 +173,41 @@ class Study:
     def _read(self, path: Path) -> Any:
         """Read a result; raise if it is that of another trial than the file's name says."""
         result = self.suite.read(path)
-        expected = result_path(self.folder, result.key, self.suite.suffix)
-        if expected != path or self.suite.trial_seed(result.key) != result.seed:
+        if self.path_of(result) != path or self.suite.trial_seed(result.key) != result.seed:
             raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
         return result
 
+    def _is_finished(self, trial: StudyTrial) -> bool:
+        return file_exists(self.path_of(trial))
 
-def _is_finished(trial: StudyTrial) -> bool:
-    return file_exists(trial.result_path)
-
-
-def _is_claimed(trial: StudyTrial) -> bool:
-    """Whether another process runs a trial."""
-    make_folder(trial.result_path.parent)
-    try:
-        with locked(trial.result_path):
-            return False
-    except InUseError:
-        return True
-
-
-_worker: "tuple[Suite, Queue[tuple[Key, float]]] | None" = None  # of a worker process: what it runs and tells
+    def _is_claimed(self, trial: StudyTrial) -> bool:
+        """Whether another process runs a trial."""
+        path = self.path_of(trial)
+        make_folder(path.parent)
+        try:
+            with locked(path):
+                return False
+        except InUseError:
+            return True
 
 
-def _prepare(suite: Suite, shares: "Queue[tuple[Key, float]]", source: ExecutorSource | None) -> None:
+# Of a worker process: what it runs, where, and what it tells
+_worker: "tuple[Suite, Path, Queue[tuple[Key, float]]] | None" = None
+
+
+def _prepare(
+    suite: Suite, folder: Path, shares: "Queue[tuple[Key, float]]", source: ExecutorSource | None
+) -> None:
     """Prepare a worker process, whose episodes a source runs if there is one."""
     global _worker
-    _worker = suite, shares
+    _worker = suite, folder, shares
     set_executor_source(source)
 
 
 def _work(trial: StudyTrial) -> StudyResult | None:
     """Run a trial in a worker process and save its result, unless another process claimed it: then None."""
     assert _worker is not None
-    (suite, shares), reported = _worker, 0.0
+    (suite, folder, shares), reported = _worker, 0.0
 
     def report(share: float) -> None:
         nonlocal reported
@@ -210,21 +215,22 @@ def _work(trial: StudyTrial) -> StudyResult | None:
             reported = time.monotonic()
             shares.put((trial.key, share))
 
-    return run_claimed(suite, trial, report)
+    return run_claimed(suite, folder, trial, report)
 
 
-def run_claimed(suite: Suite, trial: StudyTrial, report: Callable[[float], None]) -> Any:
+def run_claimed(suite: Suite, folder: Path, trial: StudyTrial, report: Callable[[float], None]) -> Any:
     """Claim a trial, run it in this process, and save its result.
 
     Args:
         suite: of the trial.
+        folder: of the study.
         trial: to run.
         report: see `Suite.run`.
 
     Returns:
         The result, also if another process has finished the trial; None if another process runs it now.
     """
-    path = trial.result_path
+    path = result_path(folder, trial.key, suite.suffix)
     make_folder(path.parent)
     with ExitStack() as claim:
         try:
@@ -234,6 +240,6 @@ def run_claimed(suite: Suite, trial: StudyTrial, report: Callable[[float], None]
         if file_exists(path):
             return suite.read(path)
         report(0.0)
-        result = suite.run(trial, report)
+        result = suite.run(trial, folder, report)
         suite.write(path, result)
         return result

@@ -38,12 +38,10 @@ def choose(kind: str, listed: Sequence[_Named], names: Sequence[str]) -> tuple[_
 
 
 class StudyTrial(Protocol):
-    """What a trial is to do: a frozen record, whose result is in a file, which says that it is finished."""
+    """What a trial is to do: a frozen record."""
 
     @property
     def key(self) -> Key: ...  # noqa: D102
-    @property
-    def result_path(self) -> Path: ...  # noqa: D102
 
 
 class StudyResult(Protocol):
@@ -90,18 +88,19 @@ class Suite(ABC):
         """What all trials in a folder have in common, see `keep_identity`."""
 
     @abstractmethod
-    def plan(self, folder: Path) -> Sequence[Any]:
-        """All trials in a folder, each a `StudyTrial`: the first of every case, then the second, ..."""
+    def plan(self) -> Sequence[Any]:
+        """All trials, each a `StudyTrial`: the first of every case, then the second, ..."""
 
     @abstractmethod
     def trial_seed(self, key: Key) -> int:
         """Seed of a trial."""
 
     @abstractmethod
-    def run(self, trial: Any, report: Callable[[float], None]) -> Any:
+    def run(self, trial: Any, folder: Path, report: Callable[[float], None]) -> Any:
         """Run a trial of the plan in this process; returns a `StudyResult`.
 
-        From time to time `report` is called, from any thread, with the share that is done.
+        In the folder of the study it may keep what it needs next to results. From time to time `report` is
+        called, from any thread, with the share that is done.
         """
 
     @abstractmethod
@@ -141,7 +140,7 @@ class Suite(ABC):
             The suite with its threads, and the number of trials at a time.
         """
         if parallel is None:
-            parallel = "trials" if len(self.plan(Path())) >= cores else "episodes"
+            parallel = "trials" if len(self.plan()) >= cores else "episodes"
         return (self, cores) if parallel == "trials" else (replace(self, threads=cores), 1)
 
 

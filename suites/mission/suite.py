@@ -35,7 +35,7 @@ from suites.mission.report import write_report
 from suites.mission.results import RULE, MissionRecord, measured
 from suites.records import read_record, write_record
 from suites.recovery.faults import benchmark_damages
-from suites.suite import Estimate, Key, Suite, result_path
+from suites.suite import Estimate, Key, Suite
 from suites.videos import Video
 
 BROKEN_AT = 4.0  # [s]
@@ -65,17 +65,11 @@ class MissionTrial:
     damage: Damage
     method: str
     number: int
-    study_folder: Path
 
     @property
     def key(self) -> Key:
         """Task and number of the damage, method, and number of the mission."""
         return f"{self.task}{'-gap' * self.gap}-{self.fault:03d}", self.method, self.number
-
-    @property
-    def result_path(self) -> Path:
-        """The file of the result."""
-        return result_path(self.study_folder, self.key, ".json")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,10 +128,10 @@ class MissionSuite(Suite):
             )
         return []
 
-    def plan(self, folder: Path) -> list[MissionTrial]:
+    def plan(self) -> list[MissionTrial]:
         """The first mission of every damage, task and method, then the second, and so on."""
         return [
-            MissionTrial(task, world == "gap", fault, damage, method, number, folder)
+            MissionTrial(task, world == "gap", fault, damage, method, number)
             for number in range(self.seeds)
             for task in self.tasks
             for world in self.worlds
@@ -151,7 +145,7 @@ class MissionSuite(Suite):
         fault = int(key[0].rpartition("-")[2])
         return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, fault)[0])
 
-    def run(self, trial: MissionTrial, report: Callable[[float], None]) -> MissionRecord:
+    def run(self, trial: MissionTrial, folder: Path, report: Callable[[float], None]) -> MissionRecord:
         """Run a mission, or a recovery with resets."""
         seed = self.trial_seed(trial.key)
         known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
@@ -260,7 +254,7 @@ class MissionSuite(Suite):
     @cached_property
     def _planned(self) -> dict[str, str]:
         """Texts of the damages that are to happen, by case."""
-        return {trial.key[0]: str(trial.damage) for trial in self.plan(Path())}
+        return {trial.key[0]: str(trial.damage) for trial in self.plan()}
 
     def write(self, path: Path, result: MissionRecord) -> None:
         """Write a result."""

@@ -16,7 +16,7 @@ from suites.paper.report import write_report
 from suites.paper.results import TrialResult, read_trial, write_trial
 from suites.paper.trial import PaperTrial, trial_seed
 from suites.paper.videos import study_videos
-from suites.suite import Estimate, Key, Suite
+from suites.suite import Estimate, Key, Suite, result_path
 from suites.videos import Video
 
 
@@ -65,7 +65,7 @@ class PaperSuite(Suite):
             "min_objective": {name: load_robot(name).description.min_objective.value for name in evaluations},
         }
 
-    def plan(self, folder: Path) -> list[PaperTrial]:
+    def plan(self) -> list[PaperTrial]:
         """All trials: the first of every variant in every domain, then the second, and so on."""
         return [
             PaperTrial(
@@ -79,7 +79,6 @@ class PaperSuite(Suite):
                 episodes=self.episodes,
                 episode_steps=self._steps_of(domain),
                 study_seed=self.seed,
-                study_folder=folder,
                 threads=self.threads,
             )
             for number in range(self.trials)
@@ -97,7 +96,7 @@ class PaperSuite(Suite):
         if self.episodes:
             check_episodes(self.episodes)
         remarks: dict[str, None] = {}
-        for trial in replace(self, trials=1, threads=1).plan(Path()):
+        for trial in replace(self, trials=1, threads=1).plan():
             with trial.training() as training:
                 remarks |= dict.fromkeys(training.remarks)
         return list(remarks)
@@ -106,9 +105,9 @@ class PaperSuite(Suite):
         """Seed of a trial: a different one for every trial of every algorithm in every domain."""
         return trial_seed(self.seed, key)
 
-    def run(self, trial: PaperTrial, report: Callable[[float], None]) -> TrialResult:
+    def run(self, trial: PaperTrial, folder: Path, report: Callable[[float], None]) -> TrialResult:
         """Run a trial; one with a correction goes on from its last checkpoint."""
-        return trial.run(report)
+        return trial.run(result_path(folder, trial.key, ""), report)
 
     def read(self, path: Path) -> TrialResult:
         """Read a result."""

@@ -29,7 +29,7 @@ from robots.files.locks import locked
 from robots.files.texts import read_json
 from robots.words import version_words
 from suites.paper.results import TrialResult
-from suites.suite import Key, result_path
+from suites.suite import Key
 
 CORRECTED = "corrected.h5"
 _EPISODES = "samples.h5"
@@ -69,7 +69,6 @@ class PaperTrial:
         episodes: of each elite, for the correction; 0 for none.
         episode_steps: limit of an episode [control steps]; None where there are no episodes.
         study_seed: from which the trial's seed derives.
-        study_folder: the folder of the study.
         threads: of the simulation; the result does not depend on it.
     """
 
@@ -83,23 +82,12 @@ class PaperTrial:
     episodes: int
     episode_steps: int | None
     study_seed: int
-    study_folder: Path
     threads: int = 1
 
     @property
     def key(self) -> Key:
         """Domain, algorithm and number, which identify the trial in its study."""
         return self.domain, self.algorithm, self.number
-
-    @property
-    def folder(self) -> Path:
-        """Where a trial with a correction keeps checkpoints, `repertoire.h5` and `corrected.h5`."""
-        return self.result_path.with_suffix("")
-
-    @property
-    def result_path(self) -> Path:
-        """The file of the result, which says that the trial is finished."""
-        return result_path(self.study_folder, self.key, ".h5")
 
     @property
     def seed(self) -> int:
@@ -121,44 +109,45 @@ class PaperTrial:
         # all work is done in this thread, whose processor time does not count what else the machine does
         return Training(problem, settings, history_rows=_ROWS, clock=time.thread_time)
 
-    def run(self, report: Callable[[float], None]) -> TrialResult:
+    def run(self, folder: Path, report: Callable[[float], None]) -> TrialResult:
         """Run the trial in this process; one with a correction goes on from its last checkpoint.
 
         Args:
+            folder: where a trial with a correction keeps checkpoints, `repertoire.h5` and `corrected.h5`.
             report: called from time to time, from any thread, with the share that is done.
 
         Raises:
-            SurefootError: the trial cannot be run, or its folder holds another run or cannot be written to.
+            SurefootError: the trial cannot be run, or the folder holds another run or cannot be written to.
         """
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
             with self.training() as training:
-                costs = self._train(training, Costs(), report, None)
+                costs = self._train(training, Costs(), folder, report)
                 return self._result(training.repertoire(), costs, None)
-        path = RunFiles.of(self.folder).repertoire
+        path = RunFiles.of(folder).repertoire
         started = file_exists(path)
-        opening = resume_training(self.folder, threads=self.threads) if started else self._start()
+        opening = resume_training(folder, threads=self.threads) if started else self._start(folder)
         with opening as training:
             if training is not None:
-                self._check(training.repertoire())
-                costs = self._read_costs(training.evaluations) if started else Costs()
-                self._train(training, costs, report, path)
+                self._check(training.repertoire(), folder)
+                costs = _read_costs(folder, training.evaluations) if started else Costs()
+                self._train(training, costs, folder, report)
         repertoire = read_repertoire(path)
-        self._check(repertoire)
-        correction = self._correct(repertoire, report)
-        return self._result(repertoire, self._read_costs(repertoire.evaluations), correction)
+        self._check(repertoire, folder)
+        correction = self._correct(repertoire, folder, report)
+        return self._result(repertoire, _read_costs(folder, repertoire.evaluations), correction)
 
     @contextmanager
-    def _start(self) -> Iterator[Training]:
+    def _start(self, folder: Path) -> Iterator[Training]:
         """Set the run up in its folder, and keep other processes out of that."""
-        make_folder(self.folder)
-        with locked(RunFiles.of(self.folder).repertoire), self.training() as training:
+        make_folder(folder)
+        with locked(RunFiles.of(folder).repertoire), self.training() as training:
             yield training
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings of the run that are not defaults."""
         return {"evaluations": self.evaluations, "seed": self.seed, **self.settings}
 
-    def _check(self, repertoire: Repertoire) -> None:
+    def _check(self, repertoire: Repertoire, folder: Path) -> None:
         """Raise if the folder holds another run."""
         wanted = {"robot": self.domain, "algorithm": self.method, **self._settings()}
         wanted["episode_steps"] = self.episode_steps
@@ -167,13 +156,13 @@ class PaperTrial:
         others = [f"{name} {held[name]}" for name, value in wanted.items() if held[name] != value]
         if others:
             raise InvalidFileError(
-                f"{self.folder} holds another run ({', '.join(others)}): remove it to run the trial again"
+                f"{folder} holds another run ({', '.join(others)}): remove it to run the trial again"
             )
 
     def _train(
-        self, training: Training, costs: Costs, report: Callable[[float], None], path: Path | None
+        self, training: Training, costs: Costs, folder: Path, report: Callable[[float], None]
     ) -> Costs:
-        """Train to the end, with checkpoints if there is a path; adds this part's costs and returns all."""
+        """Train to the end, with checkpoints if a correction follows; adds this part's costs, returns all."""
         training.warm_up()
         before, timing = costs.times[training.evaluations], training.timing
         started, cpu_started = time.perf_counter(), time.process_time()
@@ -189,35 +178,18 @@ class PaperTrial:
 
         def keep_costs() -> None:
             costs.search_bytes = _search_bytes(training)
-            write_text(self.folder / _COSTS, json.dumps(asdict(costs)) + "\n")
+            write_text(folder / _COSTS, json.dumps(asdict(costs)) + "\n")
 
+        path = RunFiles.of(folder).repertoire if self.episodes else None
         training.run(
             path, checkpoint_seconds=_CHECKPOINT_SECONDS, on_progress=advance, before_saving=keep_costs
         )
         costs.search_bytes = _search_bytes(training)
         return costs
 
-    def _read_costs(self, evaluations: int) -> Costs:
-        """Read what training took until a checkpoint; raise if that is not known."""
-        path = self.folder / _COSTS
-        try:
-            table: Any = read_json(path)
-            times = {
-                int(count): [float(seconds) for _, seconds in zip(_TIMES, row, strict=True)]
-                for count, row in table["times"].items()
-                if int(count) <= evaluations  # the process may have ended before it saved the checkpoint
-            }
-            if evaluations not in times:
-                raise LookupError(evaluations)
-            return Costs(times, int(table["search_bytes"]))
-        except (SurefootError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
-            raise InvalidFileError(
-                f"{path} does not tell how long the trial took: remove {self.folder} to run the trial again"
-            ) from error
-
-    def _correct(self, repertoire: Repertoire, report: Callable[[float], None]) -> Correction:
+    def _correct(self, repertoire: Repertoire, folder: Path, report: Callable[[float], None]) -> Correction:
         """Correct what was learned, and save it."""
-        path = self.folder / _EPISODES
+        path = folder / _EPISODES
         with reevaluation(
             repertoire, episodes=self.episodes, seed=self.seed, threads=self.threads
         ) as evaluation:
@@ -229,7 +201,7 @@ class PaperTrial:
                 on_progress=lambda done: report(_TRAINING + (1 - _TRAINING) * done / evaluation.total),
             )
             correction = correct(evaluation)
-        write_repertoire(self.folder / CORRECTED, correction.repertoire)
+        write_repertoire(folder / CORRECTED, correction.repertoire)
         return correction
 
     def _result(self, repertoire: Repertoire, costs: Costs, correction: Correction | None) -> TrialResult:
@@ -278,6 +250,25 @@ def trial_seed(study_seed: int, key: Key) -> int:
     group = crc32(f"{domain}/{algorithm}".encode())
     sequence = np.random.SeedSequence(study_seed, spawn_key=(group, number))
     return int(sequence.generate_state(1, np.uint32)[0])
+
+
+def _read_costs(folder: Path, evaluations: int) -> Costs:
+    """Read what training took until a checkpoint; raise if that is not known."""
+    path = folder / _COSTS
+    try:
+        table: Any = read_json(path)
+        times = {
+            int(count): [float(seconds) for _, seconds in zip(_TIMES, row, strict=True)]
+            for count, row in table["times"].items()
+            if int(count) <= evaluations  # the process may have ended before it saved the checkpoint
+        }
+        if evaluations not in times:
+            raise LookupError(evaluations)
+        return Costs(times, int(table["search_bytes"]))
+    except (SurefootError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
+        raise InvalidFileError(
+            f"{path} does not tell how long the trial took: remove {folder} to run the trial again"
+        ) from error
 
 
 def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -117,11 +117,11 @@ class RecoverySuite(Suite):
             check_damages(faults)
         return []
 
-    def plan(self, folder: Path) -> list[RecoveryTrial]:
+    def plan(self) -> list[RecoveryTrial]:
         """The oracle of every fault, then the first recovery by every selector from each, and so on."""
         shared = {world: tuple(one for one in self.tracks if one.world == world) for world in self._faults}
         oracles = [
-            RecoveryTrial(shared[world], world, fault, damage, ORACLE, 0, folder)
+            RecoveryTrial(shared[world], world, fault, damage, ORACLE, 0)
             for world, damages in self._faults.items()
             for fault, damage in enumerate(damages)
         ]
@@ -139,7 +139,7 @@ class RecoverySuite(Suite):
         fault = fault_seed(self.seed, int(case.rpartition("-")[2]))
         return fault if name == ORACLE else int(derive_seeds(fault, SeedFamily.RECOVERY, number, 1)[0])
 
-    def run(self, trial: RecoveryTrial, report: Callable[[float], None]) -> TrialRecord:
+    def run(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> TrialRecord:
         """Find the oracle of a fault, or recover from it if it is binding."""
         started = time.perf_counter()
         known: dict[str, Any] = dict(zip(("case", "selector", "number"), trial.key, strict=True))
@@ -147,12 +147,13 @@ class RecoverySuite(Suite):
         if trial.selector == ORACLE:
             known |= self._robot(trial).oracle()
             return OracleResult(**known, took=time.perf_counter() - started)
-        oracle = self._oracle(trial, report)
+        oracle = self._oracle(trial, folder, report)
         if not oracle.binding:
             known |= {"gait": oracle.gait, "final": oracle.final, "score": oracle.score}
         else:
             started = time.perf_counter()
-            known |= self._robot(trial).recover(self._selector(trial, seed), self.trials, seed, report)
+            selector = self._selector(trial, folder, seed)
+            known |= self._robot(trial).recover(selector, self.trials, seed, report)
         return RecoveryResult(**known, took=time.perf_counter() - started)
 
     def read(self, path: Path) -> OracleResult | RecoveryResult:
@@ -184,11 +185,11 @@ class RecoverySuite(Suite):
 
     def report(self, results: Sequence[TrialRecord], folder: Path) -> list[Path]:
         """Write the tables of all tracks."""
-        return write_report(self._results(results, folder), folder, notes=self._notes())
+        return write_report(self._results(results), folder, notes=self._notes())
 
     def videos(self, results: Sequence[TrialRecord], folder: Path) -> list[Video]:
         """Videos of the recoveries that gained most."""
-        return recovery_videos(self._results(results, folder), self.repertoire)
+        return recovery_videos(self._results(results), self.repertoire)
 
     @property
     def _refinement(self) -> RefinementSettings:
@@ -212,7 +213,7 @@ class RecoverySuite(Suite):
     @cached_property
     def _texts(self) -> dict[str, str]:
         """Texts of the faults by their case."""
-        return {trial.key[0]: str(trial.damage) for trial in self.plan(Path())}
+        return {trial.key[0]: str(trial.damage) for trial in self.plan()}
 
     @cached_property
     def _robots(self) -> dict[Key, DamagedRobot]:
@@ -254,17 +255,17 @@ class RecoverySuite(Suite):
             )
         return self._robots[key]
 
-    def _oracle(self, trial: RecoveryTrial, report: Callable[[float], None]) -> OracleResult:
+    def _oracle(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> OracleResult:
         """The oracle of a trial's fault; waits if another process is finding it."""
         wanted = replace(trial, place=trial.tracks[0].world, selector=ORACLE, number=0)
-        while (found := run_claimed(self, wanted, report)) is None:
+        while (found := run_claimed(self, folder, wanted, report)) is None:
             time.sleep(_WAIT)
         return found
 
-    def _selector(self, trial: RecoveryTrial, seed: int) -> Selector:
+    def _selector(self, trial: RecoveryTrial, folder: Path, seed: int) -> Selector:
         """Start the selector of a trial."""
         entry, track = _entry(trial.selector), trial.tracks[0]
-        table = self._given(trial) if entry.takes_table else None
+        table = self._given(trial, folder) if entry.takes_table else None
         refines = entry.thinks and not trial.selector.endswith(WITHOUT)
         thinking = Thinking(
             self.repertoire,
@@ -285,7 +286,7 @@ class RecoverySuite(Suite):
         )
         return make_selector(entry, context)
 
-    def _given(self, trial: RecoveryTrial) -> Table | None:
+    def _given(self, trial: RecoveryTrial, folder: Path) -> Table | None:
         """What a selector is given of the library, and what that lacks if the track gives it too."""
         if self.library is None:
             return None
@@ -293,7 +294,7 @@ class RecoverySuite(Suite):
         given = self.library.take([text for text in wanted if text in self.library.conditions])
         if len(given) == len(wanted):
             return given
-        path = trial.study_folder / "rehearsals" / f"{trial.place}-{trial.fault:03d}.h5"
+        path = folder / "rehearsals" / f"{trial.place}-{trial.fault:03d}.h5"
         if not file_exists(path):
             make_folder(path.parent)
             seed = fault_seed(self.seed, trial.fault)
@@ -304,9 +305,9 @@ class RecoverySuite(Suite):
                 write_table(path, rehearsed_table(evaluation), evaluation.identity)
         return join([given, read_table(path, self.repertoire).take([str(trial.damage)])])
 
-    def _results(self, results: Sequence[TrialRecord], folder: Path) -> Results:
+    def _results(self, results: Sequence[TrialRecord]) -> Results:
         """The results of the plan as tables."""
-        return tabulate(self.repertoire.robot.name, self.tracks, self.plan(folder), results)
+        return tabulate(self.repertoire.robot.name, self.tracks, self.plan(), results)
 
     def _assumed(self, name: str, pace: float) -> float:
         """How long a trial of a selector takes [s], by the pace of episodes."""

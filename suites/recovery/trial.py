@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 from suites.recovery.tracks import Track
-from suites.suite import Key, result_path
+from suites.suite import Key
 
 _EPISODES = 1  # of every gait, from which the finalists for the oracle follow
 _READINGS = 0.01  # standard deviation of the noise of sensors across the gap, in units of a trace's columns
@@ -38,7 +37,6 @@ class RecoveryTrial:
         damage: the fault.
         selector: its name, or `ORACLE`.
         number: of the recovery from this fault, from 0.
-        study_folder: the folder of the study.
     """
 
     tracks: tuple[Track, ...]
@@ -47,17 +45,11 @@ class RecoveryTrial:
     damage: Damage
     selector: str
     number: int
-    study_folder: Path
 
     @property
     def key(self) -> Key:
         """Place and number of the fault, selector, and number of the recovery."""
         return f"{self.place}-{self.fault:03d}", self.selector, self.number
-
-    @property
-    def result_path(self) -> Path:
-        """The file of the result."""
-        return result_path(self.study_folder, self.key, ".json")
 
 
 class DamagedRobot:

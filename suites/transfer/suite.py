@@ -17,7 +17,7 @@ from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot
 from suites.records import read_record, write_record
-from suites.suite import Estimate, Key, Suite, fault_seed, result_path
+from suites.suite import Estimate, Key, Suite, fault_seed
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
 from suites.transfer.report import GAITS, TransferResult, parse_result, write_report
 from suites.transfer.stage import Stage
@@ -35,17 +35,11 @@ class TransferTrial:
     world: TransferWorld
     number: int
     method: str
-    study_folder: Path
 
     @property
     def key(self) -> Key:
         """Repertoire and world, method, and number of the fault."""
         return f"{self.label}-{self.world.name}", self.method, self.number
-
-    @property
-    def result_path(self) -> Path:
-        """The file of the result."""
-        return result_path(self.study_folder, self.key, ".json")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,7 +96,7 @@ class TransferSuite(Suite):
             return ["PyBullet's environments are left out: pip install pybullet"]
         return []
 
-    def plan(self, folder: Path) -> list[TransferTrial]:
+    def plan(self) -> list[TransferTrial]:
         """The best gaits of all repertoires in all worlds, then recoveries, fault by fault."""
         stages = [
             (label, world)
@@ -110,10 +104,10 @@ class TransferSuite(Suite):
             for label, one in self.repertoires.items()
             if not world.elsewhere or (one.robot.name in ENVIRONMENTS and pybullet_is_installed())
         ]
-        walks = [TransferTrial(label, world, 0, GAITS, folder) for label, world in stages]
+        walks = [TransferTrial(label, world, 0, GAITS) for label, world in stages]
         count = max(len(self._faults(one.robot)) for one in self.repertoires.values())
         return walks + [
-            TransferTrial(label, world, number, self.selector, folder)
+            TransferTrial(label, world, number, self.selector)
             for number in range(count)
             for label, world in stages
             if world.recovers and number < len(self._faults(self.repertoires[label].robot))
@@ -123,7 +117,7 @@ class TransferSuite(Suite):
         """Seed of a trial: the same for all repertoires and worlds, so that they can be compared."""
         return fault_seed(self.seed, key[2])
 
-    def run(self, trial: TransferTrial, report: Callable[[float], None]) -> TransferResult:
+    def run(self, trial: TransferTrial, folder: Path, report: Callable[[float], None]) -> TransferResult:
         """Let gaits walk, or recover from a fault."""
         started, stage = time.perf_counter(), self._stage(trial)
         if trial.method == GAITS:
@@ -162,7 +156,7 @@ class TransferSuite(Suite):
 
     def report(self, results: Sequence[TransferResult], folder: Path) -> list[Path]:
         """Write the tables."""
-        planned = {trial.key for trial in self.plan(folder)}
+        planned = {trial.key for trial in self.plan()}
         own = [one for one in results if one.key in planned]
         return write_report(own, folder, self.worlds, list(self.repertoires), self._notes())
 

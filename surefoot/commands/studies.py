@@ -93,7 +93,7 @@ def run_study(
     from suites.study import Study
 
     cores, remarks = cores or available_cores(), suite.check()
-    if only_trial and only_trial > (count := len(suite.plan(out))):
+    if only_trial and only_trial > (count := len(suite.plan())):
         raise click.UsageError(f"--only-trial must be at most {count}, the number of trials")
     suite, together = suite.share_cores("episodes" if only_trial and not parallel else parallel, cores)
     study = Study(suite, out, dry=dry_run or report)

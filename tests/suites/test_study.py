@@ -67,7 +67,7 @@ def in_process(monkeypatch) -> list[PaperTrial]:
     def run(study: Study, trials, _processes, progress, on_progress) -> None:
         for trial in trials:
             ran.append(trial)
-            progress.finish(trial.key, run_claimed(study.suite, trial, silent))
+            progress.finish(trial.key, run_claimed(study.suite, study.folder, trial, silent))
             on_progress(progress)
 
     monkeypatch.setattr(Study, "_run", run)
@@ -76,7 +76,7 @@ def in_process(monkeypatch) -> list[PaperTrial]:
 
 def test_results_are_those_of_the_trials_run_alone_in_their_order(finished):
     study, _ = finished
-    assert_all_same(study.results(), [trial.run(silent) for trial in study.trials])
+    assert_all_same(study.results(), [trial.run(study.folder, silent) for trial in study.trials])
     keys = [one.key for one in study.results()]
     assert keys == [trial.key for trial in study.trials]
     assert keys[:4] == [(domain, algorithm, 0) for domain in DOMAINS for algorithm in ALGORITHMS]
@@ -131,11 +131,11 @@ def test_a_trial_that_another_process_runs_is_left_to_it(copy, in_process):
     study = Study(benchmark_settings(), copy)
     taken, free = study.trials[2:4]
     for trial in (taken, free):
-        trial.result_path.unlink()
-    with locked(taken.result_path):
+        study.path_of(trial).unlink()
+    with locked(study.path_of(taken)):
         progress = study.run(processes=1)
-        assert (progress.elsewhere, free.result_path.exists()) == ({taken.key}, True)
-        assert not taken.result_path.exists()
+        assert (progress.elsewhere, study.path_of(free).exists()) == ({taken.key}, True)
+        assert not study.path_of(taken).exists()
     assert study.run(processes=1).elsewhere == set()
     assert len(study.results()) == 8
 
@@ -144,9 +144,9 @@ def test_a_trial_whose_process_died_meanwhile_is_run_in_the_end(copy, in_process
     study = Study(benchmark_settings(), copy)
     taken, free = study.trials[2:4]
     for trial in (taken, free):
-        trial.result_path.unlink()
+        study.path_of(trial).unlink()
     claim = ExitStack()
-    claim.enter_context(locked(taken.result_path))
+    claim.enter_context(locked(study.path_of(taken)))
     progress = study.run(processes=1, on_progress=lambda _: claim.close())
     assert [trial.key for trial in in_process] == [free.key, taken.key]
     assert (progress.elsewhere, progress.done) == (set(), 8)
@@ -160,10 +160,10 @@ from suites.study import Study, run_claimed
 from suites.paper.trial import PaperTrial
 
 run, ran = PaperTrial.run, []
-PaperTrial.run = lambda trial, report: ran.append(trial.key) or run(trial, report)
+PaperTrial.run = lambda trial, *rest: ran.append(trial.key) or run(trial, *rest)
 study = Study(benchmark_settings(trials=4), Path(sys.argv[1]))
 for trial in study.trials:
-    run_claimed(study.suite, trial, lambda _: None)
+    run_claimed(study.suite, study.folder, trial, lambda _: None)
 print(json.dumps(ran))
 """
 
@@ -214,14 +214,14 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
 
 def test_by_default_they_are_the_papers():
     for paper, count in ((OPTIMIZATION, 5 * 4), (LOCOMOTION, 4 * 8), (ABLATION, 4 * 5)):
-        plan = paper_suite(paper).plan(Path())
+        plan = paper_suite(paper).plan()
         assert len(plan) == 10 * count
         assert tuple(dict.fromkeys(trial.domain for trial in plan)) == paper.domains
         assert {trial.algorithm for trial in plan} <= set(paper.algorithms)
         assert {trial.evaluations for trial in plan} == {paper.evaluations}
         episodes = (0, None) if paper is OPTIMIZATION else (10, 1000)
         assert {(trial.episodes, trial.episode_steps) for trial in plan} == {episodes}
-    assert {trial.method for trial in paper_suite(ABLATION).plan(Path())} == {"sep-cma-mae"}
+    assert {trial.method for trial in paper_suite(ABLATION).plan()} == {"sep-cma-mae"}
     names = [one.name for one in paper_suite(LOCOMOTION).variants]
     deep = ["pga-me", "cma-mega-es", "cma-mega-td3-es"]
     assert names == ["lm-ma-mae", "sep-cma-mae", "openai-mae", *deep, "me-es", "map-elites"]
@@ -229,7 +229,7 @@ def test_by_default_they_are_the_papers():
 
 def test_options_reach_the_algorithms_that_have_them():
     settings = paper_suite(OPTIMIZATION, options={"rank_one": "published"})
-    found = {trial.algorithm: trial.settings for trial in settings.plan(Path())}
+    found = {trial.algorithm: trial.settings for trial in settings.plan()}
     published = {"rule": "batch", "rank_one": "published"}
     assert found["cma-mae"] == found["sep-cma-mae"] == published
     assert found["lm-ma-mae"] == found["openai-mae"] == {"rule": "batch"}

@@ -147,9 +147,9 @@ def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(t
         episodes=2,
         episode_steps=30,
     )
-    for trial in whole.plan(tmp_path / "whole"):
+    for trial in whole.plan():
         resumed = read_trial(study / "trials" / "hopper" / f"map-elites-{trial.number:02d}.h5")
-        assert_same(resumed, trial.run(lambda _: None), "threads")
+        assert_same(resumed, trial.run(tmp_path / "whole" / str(trial.number), lambda _: None), "threads")
 
 
 def test_bad_input_ends_in_one_sentence_and_code_2(refused, tmp_path) -> None:

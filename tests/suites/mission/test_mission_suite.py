@@ -63,7 +63,7 @@ def test_what_is_measured_off_the_events_of_a_mission() -> None:
 
 def test_a_plan_compares_methods_on_the_same_seeds(repertoire) -> None:
     suite = MissionSuite(repertoire=repertoire, tasks=("goal", "distance"), seeds=2)
-    plan = suite.plan(Path("x"))
+    plan = suite.plan()
     keys = [trial.key for trial in plan]
     assert len(set(keys)) == len(keys)
     assert {trial.method for trial in plan if not trial.damage.defects} == {"mission"}
@@ -81,7 +81,7 @@ def test_a_goal_is_reached_within_the_distance_that_is_asked_for(repertoire) -> 
     suite = MissionSuite(repertoire=repertoire, tasks=("goal",), worlds=("nominal",), goal=1.0, seeds=1)
     for within, least in ((0.9, 0.0), (0.5, 1.0)):
         asked = replace(suite, within=within)
-        found = asked.run(asked.plan(Path("x"))[0], lambda _: None)
+        found = asked.run(asked.plan()[0], Path(), lambda _: None)
         assert found.reached
         assert found.seconds > least
     assert asked.identity() != suite.identity()
@@ -97,7 +97,7 @@ def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) 
     suite = MissionSuite(repertoire=repertoire, tasks=tuple(tasks), damages=(lost,), seeds=1)
     study = Study(suite, tmp_path / "study")
     for trial in study.trials:
-        run_claimed(suite, trial, lambda _: None)
+        run_claimed(suite, study.folder, trial, lambda _: None)
     found = {(one.key[0], one.method): one for one in study.results()}
     assert len(found) == 2 * (2 + 1 + 2)
     watched, whole = found["watch-001", "watch"], found["watch-000", "watch"]

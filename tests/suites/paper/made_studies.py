@@ -1,7 +1,6 @@
 """Small studies, and what their trials have in common."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ def benchmark_trial(domain: str = "sphere-10", algorithm: str = "sep-cma-mae", *
     settings = benchmark_settings(
         variants=variants(algorithm), evaluations={domain: changes.pop("evaluations", 2000)}, trials=1
     )
-    return replace(settings.plan(Path())[0], **changes)
+    return replace(settings.plan()[0], **changes)
 
 
 def silent(_: float) -> None:

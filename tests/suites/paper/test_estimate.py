@@ -1,7 +1,5 @@
 """How long a study will take."""
 
-from pathlib import Path
-
 import pytest
 
 from suites.paper import estimate as module
@@ -19,7 +17,7 @@ def _machine(monkeypatch):
 @pytest.mark.usefixtures("_machine")
 def test_without_finished_trials_half_of_the_archive_is_corrected():
     settings = robot_settings(evaluations={"hopper": 400, "walker": 1000}, trials=3)
-    hopper, walker = estimate(settings.plan(Path()), [], 2)
+    hopper, walker = estimate(settings.plan(), [], 2)
     assert hopper.seconds == pytest.approx(6 * (400 + 0.5 * 1024 * 2) * 0.002 / 2)
     assert str(hopper).startswith(
         "hopper: 6 trials of 400 evaluations, about 9 s (measured with sep-cma-mae, "
@@ -31,7 +29,7 @@ def test_without_finished_trials_half_of_the_archive_is_corrected():
 def test_finished_trials_say_how_it_goes():
     scores = {"sep-cma-mae": 0.5, "map-elites": 0.5}
     done = make_robot_results(["hopper"], scores, 2, evaluations=2000, threads=2, seconds=10.0)
-    (one,) = estimate(robot_settings().plan(Path()), done, 2)
+    (one,) = estimate(robot_settings().plan(), done, 2)
     # 10 s of two threads for 2,000 evaluations; two trials on a core each, corrected where 60% are filled
     assert one.seconds == pytest.approx(2 * (400 + 0.6 * 1024 * 2) * 0.01 / 2)
     assert one.basis == "as in finished trials"
@@ -39,7 +37,7 @@ def test_finished_trials_say_how_it_goes():
 
 @pytest.mark.usefixtures("_machine")
 def test_benchmarks_are_estimated_from_their_own_trials_or_a_measurement():
-    plan = benchmark_settings().plan(Path())
+    plan = benchmark_settings().plan()
     done = make_results(["sphere-10"], ["sep-cma-mae"], 2, evaluations=1000, seconds=10.0)
     sphere, arm = estimate(plan, done, 2)
     assert sphere.seconds == pytest.approx((2 * 2000 * 0.01 + 2 * 2000 * 0.002) / 2)
@@ -51,5 +49,5 @@ def test_benchmarks_are_estimated_from_their_own_trials_or_a_measurement():
 
 def test_the_pace_is_measured(monkeypatch):
     monkeypatch.setattr(module, "_MEASURING_SECONDS", 0.05)
-    assert 1e-7 < sum(measured_pace(benchmark_settings().plan(Path())[0])) < 0.1
-    assert all(0 < pace < 1 for pace in measured_pace(robot_settings().plan(Path())[0]))
+    assert 1e-7 < sum(measured_pace(benchmark_settings().plan()[0])) < 0.1
+    assert all(0 < pace < 1 for pace in measured_pace(robot_settings().plan()[0]))

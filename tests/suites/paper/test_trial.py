@@ -34,8 +34,8 @@ class KilledError(BaseException):
     """Ends a trial like the end of its process: it is no ordinary exception."""
 
 
-def robot_trial(folder: Path, **changes) -> PaperTrial:
-    return replace(robot_settings(evaluations={"hopper": 1000}).plan(folder)[0], **changes)
+def robot_trial(**changes) -> PaperTrial:
+    return replace(robot_settings(evaluations={"hopper": 1000}).plan()[0], **changes)
 
 
 def killed_at(share: float) -> Callable[[float], None]:
@@ -53,12 +53,12 @@ def killed_at(share: float) -> Callable[[float], None]:
 
 @pytest.fixture(scope="module")
 def result() -> TrialResult:
-    return benchmark_trial().run(silent)
+    return benchmark_trial().run(Path(), silent)
 
 
 def test_a_trial_is_a_function_of_what_it_is_to_do(result):
     trial = benchmark_trial()
-    assert_same(trial.run(silent), result)
+    assert_same(trial.run(Path(), silent), result)
     assert (*result.key, result.seed) == (*trial.key, trial.seed)
     assert (result.learning_rate, result.episodes, result.steps) == (0.001, 0, 0)
 
@@ -82,7 +82,8 @@ def check_seconds(result: TrialResult) -> None:
 
 @pytest.mark.parametrize("batches", [99, 250])
 def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
-    evaluations = benchmark_trial(evaluations=200 * batches).run(silent).history["evaluations"]
+    result = benchmark_trial(evaluations=200 * batches).run(Path(), silent)
+    evaluations = result.history["evaluations"]
     assert (len(evaluations), evaluations[-1]) == (min(batches, 100), 200 * batches)
     gaps = np.diff([0, *evaluations]) / 200
     assert gaps.min() >= 1
@@ -97,7 +98,7 @@ ANYWHERE = [name for name, algorithm in ALGORITHMS.items() if not algorithm.emit
     [*product(ANYWHERE, ["arm-10"]), ("sep-cma-mae", "sphere-10"), ("sep-cma-mae", "maze")],
 )
 def test_every_algorithm_runs_in_every_domain(algorithm, domain):
-    result = benchmark_trial(domain, algorithm, evaluations=600).run(silent)
+    result = benchmark_trial(domain, algorithm, evaluations=600).run(Path(), silent)
     assert 600 <= result.evaluations == result.history["evaluations"][-1] < 600 + 15 * 35
     assert 0 < result.coverage < (0.2 if "ega" in algorithm else 0.05)
     assert 50 < result.best <= 100
@@ -110,7 +111,7 @@ def test_seeds_differ_among_trials_algorithms_domains_and_studies():
         for seed in (1, 2)
         for trial in benchmark_settings(
             variants=variants(*ALGORITHMS), evaluations=domains, trials=20, seed=seed
-        ).plan(Path())
+        ).plan()
     ]
     assert len({trial.seed for trial in trials}) == len(trials)
     assert benchmark_trial(evaluations=5).seed == benchmark_trial(evaluations=9).seed
@@ -136,10 +137,16 @@ def _checkpoints_after_every_batch(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory) -> tuple[PaperTrial, TrialResult, list[float]]:
+def home(tmp_path_factory) -> Path:
+    """The folder of the uninterrupted trial."""
+    return tmp_path_factory.mktemp("whole") / "trial"
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(home) -> tuple[PaperTrial, TrialResult, list[float]]:
     reported: list[float] = []
-    whole = robot_trial(tmp_path_factory.mktemp("whole"))
-    return whole, whole.run(reported.append), reported
+    whole = robot_trial()
+    return whole, whole.run(home, reported.append), reported
 
 
 def test_a_result_says_what_it_is_of(uninterrupted):
@@ -155,9 +162,9 @@ def test_a_result_says_what_it_is_of(uninterrupted):
     assert (reported[0] < 0.1, reported[-1]) == (True, 1)
 
 
-def test_metrics_are_those_of_the_saved_repertoires(uninterrupted):
-    whole, result, _ = uninterrupted
-    trained, corrected = (read_repertoire(whole.folder / name) for name in ("repertoire.h5", "corrected.h5"))
+def test_metrics_are_those_of_the_saved_repertoires(uninterrupted, home):
+    _, result, _ = uninterrupted
+    trained, corrected = (read_repertoire(home / name) for name in ("repertoire.h5", "corrected.h5"))
     raw = trained.metrics
     assert (result.raw_qd_score, result.raw_coverage, result.raw_best) == (
         raw.qd_score,
@@ -176,15 +183,15 @@ def test_metrics_are_those_of_the_saved_repertoires(uninterrupted):
 @pytest.mark.parametrize("share", [0.3, 0.96])
 def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, share):
     _, expected, _ = uninterrupted
-    stopped = robot_trial(tmp_path)
+    stopped = robot_trial()
     with pytest.raises(KilledError):
-        stopped.run(killed_at(share))
-    done = read_repertoire(stopped.folder / "repertoire.h5").evaluations
+        stopped.run(tmp_path, killed_at(share))
+    done = read_repertoire(tmp_path / "repertoire.h5").evaluations
     assert done == {0.3: 200, 0.96: 1000}[share]
-    assert (read_search(stopped.folder / "repertoire.h5") is None) == (share == 0.96)
-    before = json.loads((stopped.folder / "costs.json").read_text())["times"][str(done)]
+    assert (read_search(tmp_path / "repertoire.h5") is None) == (share == 0.96)
+    before = json.loads((tmp_path / "costs.json").read_text())["times"][str(done)]
     reported: list[float] = []
-    result = stopped.run(reported.append)
+    result = stopped.run(tmp_path, reported.append)
     assert_same(result, expected)
     check_seconds(result)
     assert reported[0] > share - 0.15
@@ -193,17 +200,17 @@ def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, sh
     assert before[TIMES.index("seconds")] > before[TIMES.index("evaluation_seconds")] > 0
 
 
-def test_a_finished_trial_is_not_run_again(uninterrupted, monkeypatch):
+def test_a_finished_trial_is_not_run_again(uninterrupted, home, monkeypatch):
     whole, expected, _ = uninterrupted
     monkeypatch.setattr(PaperTrial, "_train", None)
     monkeypatch.setattr(Evaluation, "_evaluate", None)
-    again = whole.run(silent)
+    again = whole.run(home, silent)
     assert_same(again, expected)
     assert all(getattr(again, name) == getattr(expected, name) for name in TIMES)
 
 
 def test_threads_change_nothing(uninterrupted, tmp_path):
-    assert_same(robot_trial(tmp_path, threads=2).run(silent), uninterrupted[1], "threads")
+    assert_same(robot_trial(threads=2).run(tmp_path, silent), uninterrupted[1], "threads")
 
 
 @pytest.mark.parametrize(
@@ -216,27 +223,25 @@ def test_threads_change_nothing(uninterrupted, tmp_path):
         ({"method": "map-elites"}, "algorithm sep-cma-mae"),
     ],
 )
-def test_the_folder_of_another_run_is_refused(uninterrupted, changes, words):
+def test_the_folder_of_another_run_is_refused(uninterrupted, home, changes, words):
     message = rf"holds another run \({words}.*\): remove it to run the trial again"
     with pytest.raises(InvalidFileError, match=message):
-        replace(uninterrupted[0], **changes).run(silent)
+        replace(uninterrupted[0], **changes).run(home, silent)
 
 
 @pytest.mark.parametrize(
     "text", [None, "", "{", "[]", '{"times": 3}', '{"times": {"200": [1]}, "search_bytes": 1}', "[" * 10**5]
 )
 def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
-    trial = robot_trial(tmp_path)
-    trial.folder.mkdir(parents=True)
     if text is not None:
-        (trial.folder / "costs.json").write_text(text)
+        (tmp_path / "costs.json").write_text(text)
     with pytest.raises(InvalidFileError, match=r"costs\.json does not tell how long the trial took: remove "):
-        trial._read_costs(200)
+        trial_module._read_costs(tmp_path, 200)
 
 
 def test_threads_are_those_of_the_cluster_if_there_is_one(uninterrupted, tmp_path, monkeypatch) -> None:
     source = SimpleNamespace(mixed=False, threads=7, executor=lambda *robots: Simulation(*robots, threads=1))
     monkeypatch.setattr("repertoire.execution.executor._source", source)
-    result = robot_trial(tmp_path).run(silent)
+    result = robot_trial().run(tmp_path, silent)
     assert result.threads == 7
     assert_same(result, uninterrupted[1], "threads")

@@ -1,7 +1,5 @@
 """Results of recovery studies that never ran, with known numbers."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -19,7 +17,7 @@ BOUND = "all:weak@0.5"  # whose incumbent is good enough
 
 
 def make_trial(tracks: tuple[Track, ...], place: str, fault: int, selector: str, number: int = 0):
-    return RecoveryTrial(tracks, place, fault, damage_from(DAMAGES[fault]), selector, number, Path())
+    return RecoveryTrial(tracks, place, fault, damage_from(DAMAGES[fault]), selector, number)
 
 
 def made(trial: RecoveryTrial, kind: type[TrialRecord], **values) -> TrialRecord:

@@ -72,7 +72,7 @@ def run_all(suite: RecoverySuite, folder: Path) -> Study:
     """Run every trial in this process."""
     study = Study(suite, folder)
     for trial in study.trials:
-        run_claimed(suite, trial, lambda _: None)
+        run_claimed(suite, folder, trial, lambda _: None)
     return study
 
 
@@ -80,7 +80,7 @@ def run_all(suite: RecoverySuite, folder: Path) -> Study:
 
 
 def test_tracks_share_oracles_and_recoveries_that_need_no_library(repertoire, library):
-    plan = make_suite(repertoire, library, "T0", "T3", "T1", seeds=2).plan(Path("x"))
+    plan = make_suite(repertoire, library, "T0", "T3", "T1", seeds=2).plan()
     keys = [trial.key for trial in plan]
     assert len(set(keys)) == len(keys)
     assert keys[:6] == [
@@ -88,7 +88,6 @@ def test_tracks_share_oracles_and_recoveries_that_need_no_library(repertoire, li
     ]
     assert keys[6:9] == [("listed-000", "random", 0), ("T0-000", "rehearsed", 0), ("T3-000", "rehearsed", 0)]
     assert len(keys) == 6 + 2 * 3 * (3 + 2)
-    assert plan[6].result_path == Path("x/trials/listed-000/random-00.json")
     assert [track.name for track in plan[6].tracks] == ["T0", "T3"]
 
 
@@ -163,7 +162,7 @@ def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, bi
     recovery = next(one for one in study.results() if one.selector == selectors[-1])
     assert (len(recovery.scores), recovery.stop) == (2, recovery.stop)
     assert (recovery.seconds > 0) == (selectors == ("self-model",))
-    path = study.trials[-1].result_path
+    path = study.path_of(study.trials[-1])
     path.unlink()
     again = run_all(make_suite(repertoire, library, track, faults=1, selectors=selectors), tmp_path)
     found = read_record(path, "recovery", parse_result).model_dump()
@@ -199,12 +198,12 @@ def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_pat
         episodes = evaluator.run(np.full(10, 8), seeds)
     assert recovery.score == pytest.approx(float(suite._aim.of(episodes).mean()))
     assert recovery.fallen == episodes.fell.mean()
-    results = suite._results([oracle, recovery.model_copy(update={"final": 99.0})], tmp_path)
+    results = suite._results([oracle, recovery.model_copy(update={"final": 99.0})])
     assert results.faults["oracle"].tolist() == [oracle.score]
     assert recovery_videos(results, repertoire) == []
     trial = replace(study.trials[-1], selector=names[1])
-    assert suite._selector(trial, 1)._relearner is None
-    assert suite._selector(study.trials[-1], 1)._relearner is not None
+    assert suite._selector(trial, tmp_path, 1)._relearner is None
+    assert suite._selector(study.trials[-1], tmp_path, 1)._relearner is not None
     with pytest.raises(UnknownNameError, match="random-without-refinement"):
         make_suite(repertoire, library, "T0", selectors=("random-without-refinement",)).check()
 
@@ -218,7 +217,7 @@ def test_nobody_recovers_from_what_is_not_binding(repertoire, library, tmp_path,
 def test_a_recovery_finds_the_oracle_if_nobody_has(repertoire, library, tmp_path, binding):
     suite = make_suite(repertoire, library, "T0", faults=1)
     study = Study(suite, tmp_path)
-    run_claimed(suite, study.trials[-1], lambda _: None)
+    run_claimed(suite, tmp_path, study.trials[-1], lambda _: None)
     assert {one.selector for one in study.results()} == {ORACLE, "rehearsed"}
 
 
@@ -229,9 +228,9 @@ def test_the_library_holds_what_the_track_says(repertoire, library, tmp_path):
         ("T2", (*LIBRARY, BROKEN[2])),
     ):
         suite = make_suite(repertoire, library, track, selectors=("rehearsed",))
-        trial = suite.plan(tmp_path)[-1]
+        trial = suite.plan()[-1]
         assert str(trial.damage) == BROKEN[2]
-        assert suite._given(trial).conditions == conditions
+        assert suite._given(trial, tmp_path).conditions == conditions
     assert [path.name for path in (tmp_path / "rehearsals").iterdir()] == ["T2-002.h5"]
 
 
@@ -254,7 +253,7 @@ def test_the_library_holds_what_the_track_says(repertoire, library, tmp_path):
 def test_a_damaged_result_is_refused(repertoire, library, tmp_path, text, message):
     suite = make_suite(repertoire, library, "T0", faults=1, selectors=("random",))
     study = Study(suite, tmp_path)
-    path, key = study.trials[-1].result_path, study.trials[-1].key
+    path, key = study.path_of(study.trials[-1]), study.trials[-1].key
     case, selector, number = key
     sound = {"case": case, "selector": selector, "number": number, "seed": suite.trial_seed(key)}
     sound |= {"damage": BROKEN[0], "gait": 1, "final": 1.0, "score": 0.5, "took": 1.0}

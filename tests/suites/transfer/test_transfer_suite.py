@@ -128,9 +128,9 @@ def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
         (f"small-{name}", "random", number) for number in range(3) for name in ("gap", "together")
     ]
     for trial in study.trials:
-        run_claimed(suite, trial, lambda _: None)
+        run_claimed(suite, tmp_path, trial, lambda _: None)
     results = {one.key: one for one in study.results()}
-    again = make_suite(repertoire, "gap", "soft", "together").run(study.trials[3], lambda _: None)
+    again = make_suite(repertoire, "gap", "soft", "together").run(study.trials[3], tmp_path, lambda _: None)
     assert again.figures == results[keys[3]].figures
     walks = results[keys[0]].figures
     assert walks["worst tenth"] <= walks["mean"]
@@ -157,9 +157,9 @@ def test_a_self_model_recovers_in_another_world(repertoire, tmp_path) -> None:
     suite = make_suite(
         repertoire, "lag", "gap", selector="self-model", damages=("front_left:dead",), trials=2, refine=20
     )
-    trial = suite.plan(tmp_path)[-1]
+    trial = suite.plan()[-1]
     assert trial.method == "self-model"
-    figures = suite.run(trial, lambda _: None).figures
+    figures = suite.run(trial, tmp_path, lambda _: None).figures
     assert figures["damage"] == "front_left:dead"
     assert isinstance(figures["right part"], bool)
     assert 0 <= figures["explained"] <= 1
