@@ -12,7 +12,7 @@ from typing import Any
 
 from repertoire.execution.executor import ExecutorSource, executor_source, set_executor_source
 from repertoire.execution.workers import interrupts_blocked, worker_pool
-from robots.errors import InUseError, InvalidFileError
+from robots.errors import InUseError, InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
 from suites.identity import keep_identity
@@ -20,6 +20,7 @@ from suites.suite import Key, StudyResult, StudyTrial, Suite, result_path
 
 _REPORT_SECONDS = 0.5
 _PATIENCE = 30.0  # [s] for other processes that begin at the same moment
+_REPORT_PATIENCE = 900.0  # [s] for another process that writes the same report
 _IGNORED = (
     "# Working folders of trials are large and can be made again; results lie next to them.\n*/*/\n.*.lock\n"
 )
@@ -169,6 +170,21 @@ class Study:
                     progress.finish(pending.pop(future), future.result())
                     on_progress(progress)
                 on_progress(progress)
+
+    def report(self, results: Sequence[Any]) -> list[Path]:
+        """Write the report on results of the folder; returns its files.
+
+        Another process that reports on the same study comes first or later: the files are of the same trials.
+
+        Raises:
+            InvalidValueError: there are no results.
+            InvalidFileError: the folder cannot be written to.
+            InUseError: another process does not finish its report.
+        """
+        if not results:
+            raise InvalidValueError("there are no results to report")
+        with locked(self.folder / "report.md", patience=_REPORT_PATIENCE):
+            return self.suite.report(results, self.folder)
 
     def _read(self, path: Path) -> Any:
         """Read a result; raise if it is that of another trial than the file's name says."""

@@ -119,7 +119,10 @@ class Suite(ABC):
 
     @abstractmethod
     def report(self, results: Sequence[Any], folder: Path) -> list[Path]:
-        """Write the report on all finished trials to the folder of the study; returns its files."""
+        """Write the report on all finished trials to the folder of the study; returns its files.
+
+        See `Study.report`, which keeps other processes from writing it at the same time.
+        """
 
     @abstractmethod
     def videos(self, results: Sequence[Any], folder: Path) -> list[Video]:

@@ -9,8 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from adapt.damage.text import damage_from
-from robots.errors import InvalidValueError
-from robots.files.atomic import make_folder, write_text
+from robots.files.atomic import write_text
 from suites.markdown import NOTHING, bullets, heading, join, table
 from suites.mission.results import MissionRecord
 
@@ -35,10 +34,7 @@ def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
-    if not results:
-        raise InvalidValueError("there are no results to report")
     runs = tabulate(results)
-    make_folder(folder)
     csv, report = folder / "missions.csv", folder / "report.md"
     write_text(csv, runs.to_csv(index=False, float_format="%.3f"))
     write_text(report, join([f"# Missions of the {robot}", *_sections(runs, goal)]) + "\n")

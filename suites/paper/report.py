@@ -7,8 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from repertoire.algorithms.catalogue import ALGORITHMS
-from robots.files.atomic import make_folder, write_text
-from robots.files.locks import locked
+from robots.files.atomic import write_text
 from suites.markdown import bullets, fill, join, paragraph, picture
 from suites.paper.analysis import DECIDED, Analysis
 from suites.paper.figures import draw_archives, draw_curves
@@ -30,7 +29,6 @@ from suites.videos import videos_list
 
 _TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
 _TIMES = "The same QD score over the processor time of training."
-_PATIENCE = 900.0  # [s] for another process that writes the same report
 
 
 def write_report(study: Analysis, folder: Path) -> list[Path]:
@@ -41,7 +39,7 @@ def write_report(study: Analysis, folder: Path) -> list[Path]:
 
     Args:
         study: the results, next to the published ones.
-        folder: made if it is missing; the report lists the videos there.
+        folder: of the study, whose videos the report lists.
 
     Returns:
         The files, in the order above; `times.png` only if the trials recorded times.
@@ -49,16 +47,14 @@ def write_report(study: Analysis, folder: Path) -> list[Path]:
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
-    make_folder(folder)
     names = ("trials.csv", "curves.png", "times.png", "archives.png", "report.md")
     paths = trials, curves, times, archives, report = [folder / name for name in names]
-    with locked(report, patience=_PATIENCE):
-        write_text(trials, study.trials[list(SCALARS)].to_csv(index=False, na_rep="nan", lineterminator="\n"))
-        draw_curves(study, curves)
-        if _records_times(study):
-            draw_curves(study, times, over="cpu_seconds")
-        draw_archives(study, archives)
-        write_text(report, report_text(study, folder))
+    write_text(trials, study.trials[list(SCALARS)].to_csv(index=False, na_rep="nan", lineterminator="\n"))
+    draw_curves(study, curves)
+    if _records_times(study):
+        draw_curves(study, times, over="cpu_seconds")
+    draw_archives(study, archives)
+    write_text(report, report_text(study, folder))
     return [path for path in paths if path != times or _records_times(study)]
 
 

@@ -8,8 +8,7 @@ import pandas as pd
 
 from adapt.damage.text import damage_from
 from repertoire.execution.provenance import processor_name, software_versions
-from robots.files.atomic import make_folder, write_text
-from robots.files.locks import locked
+from robots.files.atomic import write_text
 from robots.randomization import GAP
 from robots.words import version_words
 from suites.markdown import NOTHING, bold_if, bullets, fill, format_p, heading, join, picture, table
@@ -22,7 +21,6 @@ from suites.videos import videos_list
 _TESTED = (5, 10, 20)  # numbers of trials after which selectors are compared in pairs
 _ENOUGH = 5  # recoveries from each damage, of which a bootstrap can draw enough different samples
 _TEMPLATE = Path(__file__).with_name("report.md")
-_PATIENCE = 900.0  # [s] for another process that writes the same report
 
 
 def write_report(results: Results, folder: Path, *, notes: Sequence[str]) -> list[Path]:
@@ -33,17 +31,15 @@ def write_report(results: Results, folder: Path, *, notes: Sequence[str]) -> lis
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
-    make_folder(folder)
     faults, csv, curves, report = (
         folder / name for name in ("faults.csv", "recoveries.csv", "curves.png", "report.md")
     )
-    with locked(report, patience=_PATIENCE):
-        write_text(faults, results.faults.to_csv(index=False, float_format="%.4f"))
-        write_text(csv, results.recoveries.to_csv(index=False, float_format="%.4f"))
-        drawn = _tracks_with_recoveries(results)
-        if drawn:
-            draw_curves(results, drawn, curves)
-        write_text(report, report_text(results, folder, notes))
+    write_text(faults, results.faults.to_csv(index=False, float_format="%.4f"))
+    write_text(csv, results.recoveries.to_csv(index=False, float_format="%.4f"))
+    drawn = _tracks_with_recoveries(results)
+    if drawn:
+        draw_curves(results, drawn, curves)
+    write_text(report, report_text(results, folder, notes))
     return [faults, csv, *([curves] if drawn else []), report]
 
 

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from repertoire.execution.provenance import processor_name, software_versions
 from robots.errors import InvalidValueError
-from robots.files.atomic import make_folder, write_text
-from robots.files.locks import locked
+from robots.files.atomic import write_text
 from robots.files.records import Record, validate
 from robots.words import duration, version_words
 from suites.markdown import NOTHING, bullets, fill, table
@@ -22,7 +21,6 @@ _GAIT_FIGURES, _RECOVERY_FIGURES = ("mean", "worst tenth", "upright"), ("old gai
 _SHARES = ("old gait", "recovered", "old gait falls", "falls", "explained")
 _RECOVERED, _TEXTS = ("best", *_SHARES, "right part"), ("damage", "diagnosis")
 _TEMPLATE = Path(__file__).with_name("report.md")
-_PATIENCE = 900.0  # [s] for another process that writes the same report
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -89,7 +87,6 @@ def write_report(
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
-    make_folder(folder)
     gaits, recoveries = (
         pd.DataFrame([{"case": one.case, **one.figures} for one in results if (one.method == GAITS) == walks])
         for walks in (True, False)
@@ -103,10 +100,9 @@ def write_report(
         "each": _each(recoveries),
     }
     paths = [folder / name for name in ("gaits.csv", "recoveries.csv", "report.md")]
-    with locked(paths[-1], patience=_PATIENCE):
-        write_text(paths[0], gaits.to_csv(index=False, float_format="%.4f"))
-        write_text(paths[1], recoveries.to_csv(index=False, float_format="%.4f"))
-        write_text(paths[2], fill(_TEMPLATE, blocks))
+    write_text(paths[0], gaits.to_csv(index=False, float_format="%.4f"))
+    write_text(paths[1], recoveries.to_csv(index=False, float_format="%.4f"))
+    write_text(paths[2], fill(_TEMPLATE, blocks))
     return paths
 
 

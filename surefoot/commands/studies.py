@@ -151,5 +151,5 @@ def _report(study: "Study", videos: bool) -> None:
                 film_videos(missing, study.folder, show)
         except RenderingError as error:
             console.print(f"note: no videos, because {error}")
-    for path in study.suite.report(results, study.folder):
+    for path in study.report(results):
         console.print(f"saved {path}")

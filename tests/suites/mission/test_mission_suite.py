@@ -12,8 +12,10 @@ from adapt.damage.text import parse_damage
 from adapt.mission.events import Event
 from adapt.mission.pose import Pose
 from repertoire.storage.repertoires import write_repertoire
-from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.errors import InUseError, InvalidFileError, InvalidValueError, UnknownNameError
+from robots.files.locks import locked
 from robots.files.records import validate
+from suites import study as study_module
 from suites.markdown import NOTHING
 from suites.mission import suite as suite_module
 from suites.mission.report import interval, share, tabulate, write_report
@@ -109,7 +111,7 @@ def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) 
     assert hour.distance != across.distance
     assert (found["distance-001", "oracle"].trials, found["distance-001", "oracle"].falls) == (0, 0)
     assert found["distance-001", "old"].falls > 0
-    report = suite.report(study.results(), tmp_path)[1].read_text()
+    report = study.report(study.results())[1].read_text()
     assert "| nominal | lost | 1 | 100% (21% to 100%) |" in report
     assert "| nominal | lost | oracle | 1 |" in report
 
@@ -150,9 +152,17 @@ def test_a_result_with_another_damage_under_the_same_number_is_refused(repertoir
         others.read(path)
 
 
-def test_without_results_there_is_no_report(tmp_path: Path) -> None:
+def test_reports_of_two_processes_are_not_mixed(repertoire, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(study_module, "_REPORT_PATIENCE", 0.0)
+    study = Study(MissionSuite(repertoire=repertoire, tasks=("goal",), seeds=1), tmp_path)
+    known = {"case": "goal-000", "method": "mission", "number": 0, "seed": 1, "damage": "healthy"}
+    results = [MissionRecord(**known, seconds=9.0, distance=5.0)]
+    with locked(tmp_path / "report.md"), pytest.raises(InUseError, match=r"report\.md is in use"):
+        study.report(results)
+    assert not list(tmp_path.glob("*.csv"))
+    assert [path.name for path in study.report(results)] == ["missions.csv", "report.md"]
     with pytest.raises(InvalidValueError, match="no results to report"):
-        write_report("hexapod", 5.0, [], tmp_path)
+        study.report([])
 
 
 def test_a_healthy_goal_that_is_not_reached_takes_infinitely_long(tmp_path: Path) -> None:

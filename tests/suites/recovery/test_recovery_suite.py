@@ -170,7 +170,7 @@ def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, bi
     assert {k: v for k, v in found.items() if k not in changing} == {
         k: v for k, v in recovery.model_dump().items() if k not in changing
     }
-    written = suite.report(again.all_results(), tmp_path)
+    written = again.report(again.all_results())
     assert (tmp_path / "report.md") in written
     assert f"{track}, " in (tmp_path / "report.md").read_text()
     with pytest.raises(InvalidValueError, match="holds another study"):

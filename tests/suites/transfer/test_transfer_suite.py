@@ -142,7 +142,7 @@ def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
         assert figures["after 1"] == figures["old gait"]
         assert figures["recovered"] <= 1 + 1e-9
         assert figures["old gait"] <= 1 + 1e-9
-    paths = suite.report(study.results(), tmp_path)
+    paths = study.report(study.results())
     report = paths[-1].read_text()
     assert [path.name for path in paths] == ["gaits.csv", "recoveries.csv", "report.md"]
     for path, columns, count in ((paths[0], "case,nominal,mean", 3), (paths[1], "case,damage,best", 6)):
