@@ -63,7 +63,7 @@ from suites.mission.results import MissionRecord
 from suites.paper.results import SCALARS, TrialResult, read_trial, write_trial
 from suites.records import read_record, write_record
 from suites.recovery.results import RecoveryResult, parse_result
-from suites.transfer.report import GAITS, TransferResult
+from suites.transfer.results import GAITS, TransferResult
 from suites.transfer.suite import TransferSuite
 from surefoot.api import deploy
 from surefoot.commands.show import show

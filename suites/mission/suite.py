@@ -36,7 +36,6 @@ from suites.mission.results import RULE, MissionRecord, measured
 from suites.records import read_record, write_record
 from suites.recovery.faults import benchmark_damages
 from suites.suite import Estimate, Key, Suite
-from suites.videos import Video
 
 BROKEN_AT = 4.0  # [s]
 TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what robots do about the damage
@@ -278,10 +277,6 @@ class MissionSuite(Suite):
         """Write the tables."""
         goal = f"To within {self.within:g} m of a goal {self.goal:g} m ahead"
         return write_report(self.repertoire.robot.name, goal, results, folder)
-
-    def videos(self, results: Sequence[MissionRecord], folder: Path) -> list[Video]:
-        """There are none: `surefoot mission --video` films one."""
-        return []
 
     def _damages(self, task: str) -> Sequence[Damage]:
         robot = self.repertoire.robot

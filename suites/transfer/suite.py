@@ -19,10 +19,10 @@ from robots.robot import Robot
 from suites.records import read_record, write_record
 from suites.suite import Estimate, Key, Suite, fault_seed
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
-from suites.transfer.report import GAITS, TransferResult, parse_result, write_report
+from suites.transfer.report import write_report
+from suites.transfer.results import GAITS, TransferResult, parse_result
 from suites.transfer.stage import Stage
 from suites.transfer.worlds import TransferWorld
-from suites.videos import Video
 
 _SECONDS = {True: 60.0, False: 240.0}  # of a trial until some have finished: gaits alone, or a recovery
 
@@ -159,10 +159,6 @@ class TransferSuite(Suite):
         planned = {trial.key for trial in self.plan()}
         own = [one for one in results if one.key in planned]
         return write_report(own, folder, self.worlds, list(self.repertoires), self._notes())
-
-    def videos(self, results: Sequence[TransferResult], folder: Path) -> list[Video]:
-        """There are none."""
-        return []
 
     @cached_property
     def _stages(self) -> dict[str, Stage]:
