@@ -36,7 +36,7 @@ def measure_running(repertoire: Repertoire, *, gaits: int, episodes: int, folder
     """
     elites = repertoire.elites
     best = np.argsort(-elites.objectives)[:gaits]
-    robot = PyBulletRobot(load_robot(repertoire.problem.name).with_controller(repertoire.controller))
+    robot = _FloatingRobot(load_robot(repertoire.problem.name).with_controller(repertoire.controller))
     solutions, seeds = elites.solutions[best], np.arange(episodes)
     there = [[robot.walk(parameters, int(seed)) for seed in seeds] for parameters in solutions]
     here = [[_walk(robot.robot, parameters, int(seed)) for seed in seeds] for parameters in solutions]
@@ -49,6 +49,50 @@ def measure_running(repertoire: Repertoire, *, gaits: int, episodes: int, folder
         "accelerations": robot.accelerations(_TORQUE).round(4).tolist(),
         "slowed": round(float(robot.slowed(_SPEED, _SLOWED)[-1]), 8),
     }
+
+
+class _FloatingRobot(PyBulletRobot):
+    """A robot that can also float without gravity: what its joints and drag do alone."""
+
+    def accelerations(self, torque: float) -> np.ndarray:
+        """Of each joint when a torque drives it alone and the robot floats, all mid-range [rad/s²], (j,)."""
+        found = []
+        for driven in range(len(self._joints)):
+            self._float()
+            sign = self._signs[driven]
+            self._drive({driven: sign * torque})
+            speed = self._bullet.getJointState(self._body, self._joints[driven])[1]
+            found.append(sign * speed / self.robot.control_step)
+        return np.array(found)
+
+    def slowed(self, speed: float, steps: int) -> np.ndarray:
+        """Speed ahead of the floating robot after each of some control steps [m/s], (steps,)."""
+        self._float(speed)
+        found = []
+        for _ in range(steps):
+            self._drive({})
+            found.append(self.state()[1][0])
+        return np.array(found)
+
+    def _float(self, speed: float = 0.0) -> None:
+        """Have the robot float without gravity, its joints mid-range, moving ahead at a speed [m/s]."""
+        self.reset(0)
+        self._bullet.setGravity(0, 0, 0)
+        for joint, (low, high), sign in zip(self._joints, self.robot.joint_ranges, self._signs, strict=True):
+            self._bullet.resetJointState(self._body, joint, sign * (low + high) / 2, 0.0)
+        if self._free:
+            self._bullet.resetBasePositionAndOrientation(self._body, [0, 0, 50], [0, 0, 0, 1])
+            self._bullet.resetBaseVelocity(self._body, [speed, 0, 0], [0, 0, 0])
+        else:
+            for joint, (position, velocity) in enumerate([(0, speed), (50, 0), (0, 0)]):
+                self._bullet.resetJointState(self._body, joint, position, velocity)
+
+    def _drive(self, torques: dict[int, float]) -> None:
+        """Simulate a control step with torques of some joints [N·m]."""
+        for number, joint in enumerate(self._joints):
+            torque = torques.get(number, 0.0)
+            self._bullet.setJointMotorControl2(self._body, joint, self._bullet.TORQUE_CONTROL, force=torque)
+        self._bullet.stepSimulation()
 
 
 def _walk(robot: Robot, parameters: np.ndarray, seed: int) -> PyBulletWalk:

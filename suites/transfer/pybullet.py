@@ -1,10 +1,9 @@
-"""The PyBullet environments that the QD robots come from: a peer to be timed, and other physics for gaits."""
+"""The PyBullet environments that the QD robots come from, as other physics for gaits."""
 
 import importlib
 import importlib.util
 import io
 import sys
-import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -175,46 +174,6 @@ class PyBulletRobot:
         angles, speeds = joints[:, 0] * self._signs, joints[:, 1] * self._signs / rates
         return np.r_[position, w, x, y, z, angles], np.r_[velocity, turning, speeds]
 
-    def accelerations(self, torque: float) -> np.ndarray:
-        """Of each joint when a torque drives it alone and the robot floats, all mid-range [rad/s²], (j,)."""
-        found = []
-        for driven in range(len(self._joints)):
-            self._float()
-            sign = self._signs[driven]
-            self._drive({driven: sign * torque})
-            speed = self._bullet.getJointState(self._body, self._joints[driven])[1]
-            found.append(sign * speed / self.robot.control_step)
-        return np.array(found)
-
-    def slowed(self, speed: float, steps: int) -> np.ndarray:
-        """Speed ahead of the floating robot after each of some control steps [m/s], (steps,)."""
-        self._float(speed)
-        found = []
-        for _ in range(steps):
-            self._drive({})
-            found.append(self.state()[1][0])
-        return np.array(found)
-
-    def _float(self, speed: float = 0.0) -> None:
-        """Have the robot float without gravity, its joints mid-range, moving ahead at a speed [m/s]."""
-        self.reset(0)
-        self._bullet.setGravity(0, 0, 0)
-        for joint, (low, high), sign in zip(self._joints, self.robot.joint_ranges, self._signs, strict=True):
-            self._bullet.resetJointState(self._body, joint, sign * (low + high) / 2, 0.0)
-        if self._free:
-            self._bullet.resetBasePositionAndOrientation(self._body, [0, 0, 50], [0, 0, 0, 1])
-            self._bullet.resetBaseVelocity(self._body, [speed, 0, 0], [0, 0, 0])
-        else:
-            for joint, (position, velocity) in enumerate([(0, speed), (50, 0), (0, 0)]):
-                self._bullet.resetJointState(self._body, joint, position, velocity)
-
-    def _drive(self, torques: dict[int, float]) -> None:
-        """Simulate a control step with torques of some joints [N·m]."""
-        for number, joint in enumerate(self._joints):
-            torque = torques.get(number, 0.0)
-            self._bullet.setJointMotorControl2(self._body, joint, self._bullet.TORQUE_CONTROL, force=torque)
-        self._bullet.stepSimulation()
-
     def _translated(self, observation: np.ndarray) -> np.ndarray:
         """An observation there as our controllers know it, float32."""
         joints = observation[8 : 8 + 2 * len(self._signs)]
@@ -271,28 +230,6 @@ class PyBulletEvaluator:
             found.traces = np.empty(len(walks), object)
             found.traces[:] = [walk.trace for walk in walks]
         return found
-
-
-def measure_pybullet(robot: Robot, controllers: np.ndarray) -> float:
-    """Control steps per second of a robot's PyBullet environment on one core, in episodes that nothing ends.
-
-    Args:
-        robot: see `PyBulletRobot`.
-        controllers: that drive it, (n, p), an episode each; what they take does not count.
-
-    Raises:
-        InvalidValueError: PyBullet is not installed.
-    """
-    peer, steps, spent = PyBulletRobot(robot), robot.description.episode_steps, 0.0
-    for seed, parameters in enumerate(controllers):
-        observation = peer.reset(seed)
-        for step in range(steps):
-            action = robot.controller.act(parameters, observation, step)
-            started = time.perf_counter()
-            observation, *_ = peer.step(action)
-            spent += time.perf_counter() - started
-    peer.close()
-    return len(controllers) * steps / spent
 
 
 def pybullet_is_installed() -> bool:
