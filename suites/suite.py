@@ -1,7 +1,7 @@
 """`Suite`: what a study consists of: its cases, how a trial of one is run, and what the report says."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
@@ -30,11 +30,15 @@ def choose(kind: str, listed: Sequence[_Named], names: Sequence[str]) -> tuple[_
     Raises:
         UnknownNameError: there is none of that name; the kind says of what.
     """
-    known = [one.name for one in listed]
+    check_names(kind, names, [one.name for one in listed])
+    return tuple(one for one in listed if one.name in names)
+
+
+def check_names(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise an UnknownNameError if a name is not known; the kind says what it is the name of."""
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known)
-    return tuple(one for one in listed if one.name in names)
 
 
 class StudyTrial(Protocol):

@@ -24,7 +24,7 @@ from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidValueError
 from robots.evaluations import Request
 from robots.files.records import validate
 from robots.randomization import randomised
@@ -35,7 +35,7 @@ from suites.mission.report import write_report
 from suites.mission.results import RULE, MissionRecord, measured
 from suites.records import read_record, write_record
 from suites.recovery.faults import benchmark_damages
-from suites.suite import Estimate, Key, Suite
+from suites.suite import Estimate, Key, Suite, check_names
 
 BROKEN_AT = 4.0  # [s]
 TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what robots do about the damage
@@ -113,13 +113,8 @@ class MissionSuite(Suite):
 
     def check(self) -> list[str]:
         """Refuse what cannot be run."""
-        for names, known, what in (
-            (self.tasks, tuple(TASKS), "task"),
-            (self.worlds, ("nominal", "gap"), "world"),
-        ):
-            for name in names:
-                if name not in known:
-                    raise UnknownNameError(what, name, known)
+        check_names("task", self.tasks, TASKS)
+        check_names("world", self.worlds, ("nominal", "gap"))
         if "goal" in self.tasks and self.within >= self.goal:
             raise InvalidValueError(
                 f"a goal {self.goal:g} m ahead that is reached within {self.within:g} m "
