@@ -14,19 +14,18 @@ _DASHES = ("-", "--", "-.", ":")
 
 
 class Panels:
-    """A figure of some panels next to and below each other.
+    """A figure of some panels in two columns, or in one if there is only one.
 
     Args:
         count: of panels.
-        columns: at most.
         size: width and height of a panel [inches].
 
     Attributes:
         axes: of each panel.
     """
 
-    def __init__(self, count: int, columns: int, size: tuple[float, float]) -> None:
-        columns = min(columns, count)
+    def __init__(self, count: int, size: tuple[float, float]) -> None:
+        columns = min(2, count)
         rows = math.ceil(count / columns)
         self._figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
         found = self._figure.subplots(rows, columns, squeeze=False).ravel()

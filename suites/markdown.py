@@ -93,12 +93,12 @@ def format_mean(interval: MeanInterval, decimals: int) -> str:
     return f"{interval.mean:,.{digits}f} ± {reach:,.{digits}f}"
 
 
-def format_number(value: float, digits: int = 3) -> str:
-    """Return a number with so many significant digits, without an exponent unless it would be long."""
+def format_number(value: float) -> str:
+    """Return a number with three significant digits, without an exponent unless it would be long."""
     if value == 0 or 1e-4 <= abs(value) < 1e6:
-        decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+        decimals = 2 - math.floor(math.log10(abs(value))) if value else 0
         return f"{value:,.{max(decimals, 0)}f}"
-    return f"{value:.{digits - 1}e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    return f"{value:.2e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
 def format_p(p: float | None) -> str:

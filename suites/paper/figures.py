@@ -57,7 +57,7 @@ def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
         InvalidValueError: the path does not end in .png.
         InvalidFileError: the file cannot be written.
     """
-    panels = Panels(len(study.domains), 2, (5.8, 3.1))
+    panels = Panels(len(study.domains), (5.8, 3.1))
     for axes, domain in zip(panels.axes, study.domains, strict=True):
         _draw_curves_of(axes, study, domain, over)
     panels.save(path)

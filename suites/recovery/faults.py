@@ -14,8 +14,6 @@ from adapt.self_model.registry import Registry
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 
-_FOLDER = Path(__file__).parent
-TUNING = _FOLDER / "tuning.yaml"
 _LOCKED_AT = 0.75  # of a joint's range, from its lowest position
 _MOST_PAIRS = 5
 _PAYLOAD = 0.15  # of the robot's mass
@@ -35,7 +33,7 @@ def benchmark_damages(robot: Robot, path: Path | None = None) -> list[Damage]:
     Raises:
         InvalidFileError: the file cannot be read, or is not a list of damages of the robot.
     """
-    known = _FOLDER / f"{robot.name}.yaml"
+    known = Path(__file__).with_name(f"{robot.name}.yaml")
     if path is None and not known.is_file():
         return default_damages(robot)
     return read_damages(path or known, robot)

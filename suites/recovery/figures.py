@@ -20,7 +20,7 @@ def draw_curves(results: Results, tracks: Sequence[Track], path: Path) -> None:
     Raises:
         InvalidFileError: the file cannot be written.
     """
-    panels = Panels(len(tracks), 2, (6.4, 3.6))
+    panels = Panels(len(tracks), (6.4, 3.6))
     for axes, track in zip(panels.axes, tracks, strict=True):
         _draw_track(axes, results, track)
     panels.save(path)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.objective import RecoveryObjective, TrainingReward
+from adapt.objective import RecoveryObjective
 from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectives
 from adapt.records import Outcome
 from adapt.selectors.selector import Selector
@@ -55,8 +55,8 @@ class RecoveryTrial:
 class DamagedRobot:
     """A robot with a fault; in a track with a reality gap it also differs from that of the repertoire.
 
-    The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`; the objective is that of
-    the training by default. Close it to let its workers go.
+    The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`; the aim is what gaits are
+    scored by. Close it to let its workers go.
     """
 
     def __init__(
@@ -68,11 +68,10 @@ class DamagedRobot:
         seed: int,
         noise: tuple[float, float],
         threads: int,
-        aim: RecoveryObjective | None = None,
+        aim: RecoveryObjective,
     ) -> None:
         self._repertoire, self._gap, self._seed = repertoire, track.gap, seed
-        self._noise, self._threads = noise, threads
-        self._aim = aim or TrainingReward(repertoire.settings.min_objective)
+        self._noise, self._threads, self._aim = noise, threads, aim
         robot = repertoire.robot
         self._whole: Robot = randomised(robot, seed) if track.gap else robot
         self._damaged = damage.apply(self._whole)

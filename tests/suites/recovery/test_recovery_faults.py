@@ -1,5 +1,7 @@
 """What a study recovers from: lists of damages, random faults, and tracks."""
 
+from pathlib import Path
+
 import pytest
 
 from adapt.damage import HEALTHY
@@ -8,7 +10,6 @@ from robots.catalogue import robot_names
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from suites.recovery.faults import (
-    TUNING,
     benchmark_damages,
     check_damages,
     default_damages,
@@ -85,7 +86,8 @@ def test_every_robot_can_be_broken_in_its_default_ways_and_at_random(name):
 def test_tuning_and_test_damages_of_the_hexapod_share_nothing():
     robot = load_robot("hexapod")
     tested = {str(damage) for damage in benchmark_damages(robot)}
-    tuned = {str(damage) for damage in read_damages(TUNING, robot)}
+    tuning = Path(__file__).parents[3] / "suites" / "recovery" / "tuning.yaml"
+    tuned = {str(damage) for damage in read_damages(tuning, robot)}
     assert len(tested) >= 24
     assert len(tuned) >= 10
     assert not tested & tuned

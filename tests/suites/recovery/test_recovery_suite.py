@@ -12,6 +12,7 @@ import pytest
 import suites.recovery.videos
 from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
+from adapt.objective import TrainingReward
 from adapt.oracle import find_oracle
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
@@ -111,7 +112,8 @@ def test_the_luck_of_a_recovery_is_the_same_for_all_selectors_and_tracks(reperto
 def make_damaged(repertoire, track: str = "T0", noise=(0.05, 0.02)) -> DamagedRobot:
     (found,) = find_tracks([track])
     damage = parse_damage(BROKEN[0], repertoire.robot)
-    return DamagedRobot(repertoire, found, damage, seed=fault_seed(5, 0), noise=noise, threads=1)
+    aim, seed = TrainingReward(repertoire.settings.min_objective), fault_seed(5, 0)
+    return DamagedRobot(repertoire, found, damage, seed=seed, noise=noise, threads=1, aim=aim)
 
 
 def replace_objective(robot: DamagedRobot, objective: float):
