@@ -34,14 +34,14 @@ def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
-    runs = tabulate(results)
+    runs = runs_table(results)
     csv, report = folder / "missions.csv", folder / "report.md"
     write_text(csv, runs.to_csv(index=False, float_format="%.3f"))
     write_text(report, join([f"# Missions of the {robot}", *_sections(runs, goal)]) + "\n")
     return [csv, report]
 
 
-def tabulate(results: Sequence[MissionRecord]) -> pd.DataFrame:
+def runs_table(results: Sequence[MissionRecord]) -> pd.DataFrame:
     """A row for each mission, with its task, its world and the kinds of its damage."""
     runs = pd.DataFrame([one.model_dump() for one in results])
     parts = runs["case"].str.split("-")

@@ -35,7 +35,7 @@ from suites.recovery.results import (
     TrialRecord,
     parse_result,
 )
-from suites.recovery.table import Results, tabulate
+from suites.recovery.table import Results, recovery_tables
 from suites.recovery.tracks import Track, draw_faults
 from suites.recovery.trial import DamagedRobot, RecoveryTrial
 from suites.recovery.videos import recovery_videos
@@ -307,7 +307,7 @@ class RecoverySuite(Suite):
 
     def _results(self, results: Sequence[TrialRecord]) -> Results:
         """The results of the plan as tables."""
-        return tabulate(self.repertoire.robot.name, self.tracks, self.plan(), results)
+        return recovery_tables(self.repertoire.robot.name, self.tracks, self.plan(), results)
 
     def _assumed(self, name: str, pace: float) -> float:
         """How long a trial of a selector takes [s], by the pace of episodes."""

@@ -1,4 +1,4 @@
-"""`tabulate`: the results of a recovery study as two tables, of faults and of recoveries."""
+"""`recovery_tables`: the results of a recovery study as two tables, of faults and of recoveries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Results:
         return measured(_complete(self.recoveries[[track.name in some for some in names]]))
 
 
-def tabulate(
+def recovery_tables(
     robot: str, tracks: tuple[Track, ...], plan: Sequence[RecoveryTrial], results: Sequence[TrialRecord]
 ) -> Results:
     """Put the results of planned trials into tables.

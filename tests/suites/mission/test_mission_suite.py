@@ -18,7 +18,7 @@ from robots.files.records import validate
 from suites import study as study_module
 from suites.markdown import NOTHING
 from suites.mission import suite as suite_module
-from suites.mission.report import interval, share, tabulate, write_report
+from suites.mission.report import interval, runs_table, share, write_report
 from suites.mission.results import MissionRecord, measured
 from suites.mission.suite import MissionSuite
 from suites.records import read_record, write_record
@@ -189,7 +189,7 @@ def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:
         record("goal-003", "right_rear:lost", 90.0, False),
     ]
     results = [record("goal-000", "healthy", 12.0, True), *damaged, *damaged]
-    assert list(tabulate(results)["kind"]) == ["healthy", *["lost"] * 6]
+    assert list(runs_table(results)["kind"]) == ["healthy", *["lost"] * 6]
     csv, report = write_report("hexapod", 5.0, results, tmp_path)
     assert len(csv.read_text().splitlines()) == 8
     (row,) = [line for line in report.read_text().splitlines() if "| lost |" in line]

@@ -5,7 +5,7 @@ import pandas as pd
 
 from adapt.damage.text import damage_from
 from suites.recovery.results import ORACLE, OracleResult, RecoveryResult, TrialRecord
-from suites.recovery.table import Results, tabulate
+from suites.recovery.table import Results, recovery_tables
 from suites.recovery.tracks import Track, find_tracks
 from suites.recovery.trial import RecoveryTrial
 
@@ -60,7 +60,7 @@ def make_pairs(seeds: int = 4, trials: int = 20) -> list[tuple[RecoveryTrial, Tr
 def make_results(pairs: list[tuple[RecoveryTrial, TrialRecord]] | None = None) -> Results:
     """Their tables."""
     plan, results = zip(*(pairs or make_pairs()), strict=True)
-    return tabulate("hexapod", TRACKS, plan, results)
+    return recovery_tables("hexapod", TRACKS, plan, results)
 
 
 def make_runs(ratios, *, stops=None, falls=None, **columns) -> pd.DataFrame:
