@@ -22,21 +22,10 @@ _PLACES = (0.1, 0.9)  # of strengths in their ranges
 _ENOUGH = 1000  # draws after which there are no more different faults
 
 
-def benchmark_damages(robot: Robot, path: Path | None = None) -> list[Damage]:
-    """The damages to recover from.
-
-    Args:
-        robot: the intact robot.
-        path: of a YAML list of damages; by default the list that the package has for the robot or, for a
-            robot without one, damages made from its legs, see `default_damages`.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is not a list of damages of the robot.
-    """
+def benchmark_damages(robot: Robot) -> list[Damage]:
+    """The damages that the package lists for a robot or, if there are none, those of `default_damages`."""
     known = Path(__file__).with_name(f"{robot.name}.yaml")
-    if path is None and not known.is_file():
-        return default_damages(robot)
-    return read_damages(path or known, robot)
+    return read_damages(known, robot) if known.is_file() else default_damages(robot)
 
 
 def default_damages(robot: Robot) -> list[Damage]:

@@ -82,9 +82,9 @@ def recovery(
     Every trial is simulated. The seed also decides which random faults there are; selectors were tuned on
     those of the seeds 4, 40 and 41.
     """
+    from adapt.damage.text import read_damages
     from adapt.selectors.catalogue import find_table
     from repertoire.storage.repertoires import read_repertoire
-    from suites.recovery.faults import benchmark_damages
     from suites.recovery.suite import RecoverySuite, default_selectors
     from suites.recovery.tracks import find_tracks
 
@@ -100,7 +100,7 @@ def recovery(
         library=library,
         tracks=chosen,
         selectors=selectors or default_selectors(),
-        damages=tuple(benchmark_damages(repertoire.robot, damages)) if damages else None,
+        damages=tuple(read_damages(damages, repertoire.robot)) if damages else None,
         **{name: value for name, value in given.items() if value is not None},
     )
     run_study(suite, **options)
