@@ -134,8 +134,13 @@ class Robot:
 
     @property
     def root_joint(self) -> int:
-        """Number of the torso's first joint, which moves the whole robot; -1 where it has none."""
+        """Number of the torso's first joint, which moves the whole robot."""
         return int(self.physics.body(self.description.torso).jntadr[0])
+
+    @property
+    def moves_freely(self) -> bool:
+        """Whether the torso moves freely in space, not in the x-z plane."""
+        return bool(self.physics.jnt_type[self.root_joint] == mujoco.mjtJoint.mjJNT_FREE)
 
     @property
     def control_step(self) -> float:

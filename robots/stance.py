@@ -86,8 +86,7 @@ def turned(robot: Robot, heading: float) -> Robot:
     from scipy.spatial.transform import Rotation  # here, as it takes long to import
 
     model, joint = robot.physics, robot.root_joint
-    free = joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
-    if not free or not (name := model.joint(joint).name):
+    if not robot.moves_freely or not (name := model.joint(joint).name):
         raise InvalidValueError(
             f"the {robot.name} cannot begin with another heading: its torso has no free joint with a name"
         )

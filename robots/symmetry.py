@@ -57,9 +57,9 @@ def find_symmetry(robot: Robot) -> Mirror | None:
         What `Controller.mirrored` takes; None of a robot that is not its own mirror image, by `_alike` and
         `_accelerates_alike`, or has no free joint.
     """
-    model, root = robot.physics, robot.root_joint
+    model = robot.physics
     single = np.isin(model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
-    if root < 0 or model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE or single.sum() != model.njnt - 1:
+    if not robot.moves_freely or single.sum() != model.njnt - 1:
         return None
     if (joints := _mirrored_joints(robot)) is None:
         return None

@@ -123,13 +123,6 @@ class RobotParts:
         """Greatest torque or force of a joint's motor [N m or N]; 1 where it has no limit."""
         return float(Motors.of(self.robot.physics, [joint]).greatest[0]) or 1.0
 
-    @property
-    def moves_freely(self) -> bool:
-        """Whether the torso moves freely in space, not in a plane."""
-        model = self.robot.physics
-        root = model.body(self.robot.description.torso).jntadr[0]
-        return bool(model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE)
-
     def is_servo(self, joint: str) -> bool:
         """Whether a joint's motor is told angles, not torques."""
         return bool(Motors.of(self.robot.physics, [joint]).servos[0])

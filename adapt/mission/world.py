@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-import mujoco
 import numpy as np
 
 from adapt.mission.pose import Pose
@@ -145,8 +144,7 @@ def pass_thinking(world: World, seconds: float, row: int | None, parameters: np.
 
 def check_turns(robot: Robot) -> None:
     """Raise InvalidValueError where a robot cannot turn."""
-    joint = robot.root_joint
-    if joint < 0 or robot.physics.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
+    if not robot.moves_freely:
         raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
 
 

@@ -196,7 +196,7 @@ class Registry:
         yield Fault("all", "weak", (0.6,), 0.1, 0.99)
         yield Fault("all", "stiff", (0.5,), 0.1, 5.0, logarithmic=True)
         yield _possible(Fault("torso", "payload", (0.2 * mass,), 0.02 * mass, 0.8 * mass, logarithmic=True))
-        for kind in ("mass-ahead", "mass-left") if self.parts.moves_freely else ("mass-ahead",):
+        for kind in ("mass-ahead", "mass-left") if self.parts.robot.moves_freely else ("mass-ahead",):
             yield _possible(Fault("torso", kind, (-reach, reach), -2 * reach, 2 * reach))
         yield Fault("floor", "friction", (0.3, 0.6, 1.5), 0.1, 2.0, logarithmic=True)
         yield Fault("floor", "slope", (-8.0, 8.0), -20.0, 20.0)

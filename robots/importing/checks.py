@@ -111,9 +111,8 @@ def _start_remarks(robot: Robot) -> list[str]:
     ]
     if outside:
         remarks.append(f"These joints start outside their ranges: {', '.join(outside)}.")
-    root = robot.root_joint
-    if root >= 0 and robot.physics.jnt_type[root] == int(mujoco.mjtJoint.mjJNT_FREE):
-        yaw = yaw_of(start_positions(robot)[robot.physics.jnt_qposadr[root] :][3:7])
+    if robot.moves_freely:
+        yaw = yaw_of(start_positions(robot)[robot.physics.jnt_qposadr[robot.root_joint] :][3:7])
         if abs(yaw) > _ASKEW:
             remarks.append(
                 f"Its torso starts turned by {np.degrees(yaw):.0f}°, which counts as a wrong heading: turn "

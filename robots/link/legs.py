@@ -27,7 +27,7 @@ class LegOdometry:
         self._model = robot.physics
         self.data, self.place = mujoco.MjData(self._model), np.zeros(3)
         self.data.qpos[:] = start_positions(robot)
-        self.root = int(self._model.jnt_qposadr[self._model.body(robot.description.torso).jntadr[0]])
+        self.root = int(self._model.jnt_qposadr[robot.root_joint])
         self._joints = [int(self._model.joint(name).qposadr[0]) for name in robot.description.joints]
         self._soles = [
             [self._model.geom(geom).id for geom in geoms] for geoms in robot.description.feet.values()

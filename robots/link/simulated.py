@@ -59,8 +59,7 @@ class SimulatedRobot:
         changes: Sequence[tuple[float, Robot]] = (),
         helped: bool = False,
     ) -> None:
-        root = robot.physics.body(robot.description.torso).jntadr[0]
-        if robot.physics.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE:
+        if not robot.moves_freely:
             raise InvalidValueError(
                 f"{robot.name} moves in a plane: only robots that move freely have a link"
             )
@@ -82,10 +81,9 @@ class SimulatedRobot:
         self._biases = self._model.actuator_biasprm[:, :3].copy()
         self._motors = Interface.of(robot).motors
         self._stepper = Stepper(replace(robot, physics=self._model).with_episode_steps(_LONGEST))
-        root = robot.physics.body(robot.description.torso).jntadr[0]
-        self._position, self._velocity = (
-            int(address[root]) for address in (robot.physics.jnt_qposadr, robot.physics.jnt_dofadr)
-        )
+        root = robot.root_joint
+        self._position = int(robot.physics.jnt_qposadr[root])
+        self._velocity = int(robot.physics.jnt_dofadr[root])
         self._joints = [
             mujoco.mj_name2id(robot.physics, mujoco.mjtObj.mjOBJ_JOINT, joint)
             for joint in robot.description.joints

@@ -191,8 +191,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """One record of numbers, (1,)."""
     model, description, faults = robot.physics, robot.description, robot.faults
     alive, torso, qvel = description.alive, model.body(description.torso), _column(data, data.qvel)
-    root = torso.jntadr[0]
-    planar = model.jnt_type[root] != mujoco.mjtJoint.mjJNT_FREE
+    root, planar = robot.root_joint, not robot.moves_freely
     along = int(planar and model.jnt_axis[root, 0] != 1)  # the slides of a planar robot have any order
     up = 1 - along if planar else 2
     origin = model.body_pos[torso.id, [0, 2]] - model.qpos0[model.jnt_qposadr[root] :][[along, up]]

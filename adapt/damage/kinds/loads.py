@@ -89,7 +89,7 @@ class _Shifted(Defect):
 
     def _change(self, parts: RobotParts, target: Target) -> Change:
         torso, axis = parts.robot.description.torso, self.axis
-        if axis == 1 and not parts.moves_freely:
+        if axis == 1 and not parts.robot.moves_freely:
             raise InvalidValueError(
                 f"{self}: the {parts.robot.name} moves in a plane, without left and right"
             )
