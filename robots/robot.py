@@ -143,6 +143,16 @@ class Robot:
         return bool(self.physics.jnt_type[self.root_joint] == mujoco.mjtJoint.mjJNT_FREE)
 
     @property
+    def joint_middles(self) -> np.ndarray:
+        """Middle of each actuated joint's range [rad], (j,)."""
+        return self.joint_ranges.mean(axis=1)
+
+    @property
+    def joint_half_ranges(self) -> np.ndarray:
+        """Half of the width of each actuated joint's range [rad], (j,)."""
+        return np.diff(self.joint_ranges)[:, 0] / 2
+
+    @property
     def control_step(self) -> float:
         """Duration of a control step [s]."""
         return self.model.opt.timestep * self.description.substeps

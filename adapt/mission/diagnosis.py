@@ -218,8 +218,7 @@ def posed(robot: Robot, reading: np.ndarray) -> Robot:
     """A robot whose episodes begin with those joints that hang elsewhere where a reading of it has them."""
     at, names = TraceColumns.of(robot), robot.description.joints
     shares = reading[at.angle : at.torque].astype(np.float64)
-    low, high = robot.joint_ranges.T
-    angles = (low + high) / 2 + (high - low) / 2 * shares
+    angles = robot.joint_middles + robot.joint_half_ranges * shares
     start = dict(robot.start)
     for name, share, angle in zip(names, shares, angles, strict=True):
         usual = float(start[name][0]) if name in start else 0.0

@@ -233,8 +233,8 @@ class LinkedWorld:
     def _reading(self) -> np.ndarray:
         """What the sensors read, as a row of a trace, (c,)."""
         motors = self.seen.state.motor_state
-        low, high = self.robot.joint_ranges.T
-        shares = (np.array([motor.q for motor in motors]) - (low + high) / 2) / ((high - low) / 2)
+        q = np.array([motor.q for motor in motors])
+        shares = (q - self.robot.joint_middles) / self.robot.joint_half_ranges
         roll, pitch, _ = angles(self.seen.state)
         place = self.seen.place.seen_from(self._frame)
         return np.concatenate([
@@ -257,10 +257,8 @@ def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
     places = np.vstack([np.zeros(2), rows[:, at.position : at.position + 2]])
     progress = TARGET_X - np.hypot(TARGET_X - places[:, 0], places[:, 1])
     yaw = np.unwrap(rows[:, at.attitude + 2])
-    half = np.diff(robot.joint_ranges)[:, 0] / 2
-    moved = np.diff(
-        half * rows[:, at.angle : at.torque], axis=0, prepend=half * rows[:1, at.angle : at.torque]
-    )
+    turned = robot.joint_half_ranges * rows[:, at.angle : at.torque]
+    moved = np.diff(turned, axis=0, prepend=turned[:1])
     midway = min(len(rows), round(MIDWAY * robot.description.episode_steps))
     found = {
         "steps": len(rows),

@@ -65,8 +65,7 @@ class Monitor:
             TraceColumns.of(robot),
             Motors.of(robot.physics, robot.description.joints),
         )
-        self._middle = robot.joint_ranges.mean(axis=1)
-        self._half = np.diff(robot.joint_ranges)[:, 0] / 2
+        self._middle, self._half = robot.joint_middles, robot.joint_half_ranges
         self._joints, self._feet = robot.action_dim, len(robot.description.feet)
         self._window = max(2, round(WINDOW / robot.control_step))
         self._known: dict[tuple[str, int], _Usual | None] = {}

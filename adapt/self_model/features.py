@@ -127,10 +127,9 @@ class Features:
 
     def angle(self, trace: np.ndarray, joint: int) -> tuple[float, float]:
         """Median of what a joint's sensor read, and in which range it was 80% of the time [rad or m]."""
-        low, high = self.robot.joint_ranges[joint]
         least, median, most = np.quantile(trace[:, self._columns.angle + joint], (0.1, 0.5, 0.9))
-        half = (high - low) / 2
-        return float((low + high) / 2 + half * median), float(half * (most - least))
+        middle, half = self.robot.joint_middles[joint], self.robot.joint_half_ranges[joint]
+        return float(middle + half * median), float(half * (most - least))
 
     def _held(self, trace: np.ndarray, until: int) -> np.ndarray:
         """The first rows of a trace, the last of them repeated, (until, c)."""
@@ -141,8 +140,8 @@ class Features:
     def _of_joints(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Features of joints, (n, 11 j), from rows (n, t, c) of which some count, (n, t)."""
         at = self._columns
-        middle, half = self.robot.joint_ranges.mean(axis=1), np.diff(self.robot.joint_ranges)[:, 0] / 2
-        angle = middle + half * rows[:, :, at.angle : at.torque].astype(np.float64)
+        shares = rows[:, :, at.angle : at.torque].astype(np.float64)
+        angle = self.robot.joint_middles + self.robot.joint_half_ranges * shares
         target = self._motors.targets(rows[:, :, : at.angle])
         torque = rows[:, :, at.torque : at.attitude].astype(np.float64)
         weight = counts[:, :, None] / counts.sum(axis=1)[:, None, None]

@@ -98,8 +98,7 @@ def _columns(table: pd.DataFrame, robot: Robot, sensors: Sequence[str]) -> tuple
         )
     rows = np.repeat(np.arange(len(values)), np.append(steps, 1).astype(int))
     trace, j = values[rows[: robot.description.episode_steps], 1:], len(joints)
-    middle, half = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
-    trace[:, j : 2 * j] = (trace[:, j : 2 * j] - middle) / half
+    trace[:, j : 2 * j] = (trace[:, j : 2 * j] - robot.joint_middles) / robot.joint_half_ranges
     return str(gaits[0]), trace.astype(np.float32)
 
 

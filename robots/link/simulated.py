@@ -194,7 +194,7 @@ class SimulatedRobot:
     def _motor_states(self) -> tuple[MotorState, ...]:
         """What the motor of each joint reports; of one that is lost, the middle of its range."""
         robot, data = self._stepper.robot, self._stepper.data
-        names, middle = robot.description.joints, robot.joint_ranges.mean(axis=1)
+        names, middle = robot.description.joints, robot.joint_middles
         q = np.array([robot.faults.fixed.get(name, m) for name, m in zip(names, middle, strict=True)])
         dq, there = np.zeros(len(names)), np.array(self._joints) >= 0
         known = np.array(self._joints)[there]

@@ -283,7 +283,7 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     model, description, names = robot.physics, robot.description, robot.description.joints
     joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names]
     motors = [motor_of(model, name) for name in names]
-    middle, half_range = robot.joint_ranges.mean(axis=1), np.diff(robot.joint_ranges)[:, 0] / 2
+    middle, half_range = robot.joint_middles, robot.joint_half_ranges
     fixed = [robot.faults.fixed.get(name, np.nan) for name in names]
     drives = Motors.of(model, names)
     values = {
