@@ -183,8 +183,7 @@ class Robot:
         for name, (low, high) in zip(description.joints, self.joint_ranges.tolist(), strict=True):
             number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
             slides = number >= 0 and self.model.jnt_type[number] == mujoco.mjtJoint.mjJNT_SLIDE
-            start = float(self.start[name][0]) if name in self.start else 0.0
-            joints.append((name, "m" if slides else "rad", (low, high), start))
+            joints.append((name, "m" if slides else "rad", (low, high), self.start_of(name)))
         return Sensed(description.observations, tuple(description.feet), tuple(joints), self.control_step)
 
     @property
@@ -222,6 +221,10 @@ class Robot:
     def faults(self) -> Faults:
         """All faults of its signals, which its model cannot express."""
         return sum((modification.faults for modification in self.modifications), NO_FAULTS)
+
+    def start_of(self, joint: str) -> float:
+        """Position of an actuated joint at the start of an episode [rad or m]."""
+        return float(self.start[joint][0]) if joint in self.start else 0.0
 
     def modified(self, label: str, edit: Edit | None = None, faults: Faults = NO_FAULTS) -> "Robot":
         """The robot after one more change to its model; the arguments are those of a `Modification`.

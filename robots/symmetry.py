@@ -109,7 +109,7 @@ def _alike(robot: Robot, actions: Reflection) -> bool:
     motors = Motors.of(model, description.joints)
     numbers = [motor_of(model, joint) for joint in description.joints]
     rates = [description.position_rates.get(joint, 1.0) for joint in description.joints]
-    starts = [float(robot.start[joint][0]) if joint in robot.start else 0.0 for joint in description.joints]
+    starts = [robot.start_of(joint) for joint in description.joints]
     same = (motors.gear, motors.gain, motors.bias_length, motors.bias_velocity, rates)
     dynamics = model.actuator_dyntype[numbers], *model.actuator_dynprm[numbers].T
     columns = [np.asarray(values) for values in (*same, *dynamics)]

@@ -116,8 +116,7 @@ class RobotParts:
 
         Where that is outside the joint's range, the nearest position inside.
         """
-        start = self.robot.start.get(joint, np.zeros(1))
-        return float(np.clip(start[0], *self.range(joint)))
+        return float(np.clip(self.robot.start_of(joint), *self.range(joint)))
 
     def torque(self, joint: str) -> float:
         """Greatest torque or force of a joint's motor [N m or N]; 1 where it has no limit."""

@@ -221,8 +221,8 @@ def posed(robot: Robot, reading: np.ndarray) -> Robot:
     angles = robot.joint_middles + robot.joint_half_ranges * shares
     start = dict(robot.start)
     for name, share, angle in zip(names, shares, angles, strict=True):
-        usual = float(start[name][0]) if name in start else 0.0
-        if share != 0 and abs(angle - usual) > _ELSEWHERE:  # a joint that was lost reads 0
+        elsewhere = abs(angle - robot.start_of(name)) > _ELSEWHERE
+        if share != 0 and elsewhere:  # a joint that was lost reads 0
             start[name] = np.array([angle])
     return replace(robot, start=start)
 

@@ -162,5 +162,4 @@ def ramped(told: np.ndarray, action: np.ndarray, seconds: float) -> np.ndarray:
 def standing_action(robot: Robot) -> np.ndarray:
     """The action that sends servos to the first pose, (a,); 0 of motors that are told torques."""
     joints = robot.description.joints
-    rest = [float(robot.start[name][0]) if name in robot.start else 0.0 for name in joints]
-    return Motors.of(robot.physics, joints).actions(np.array(rest))
+    return Motors.of(robot.physics, joints).actions(np.array([robot.start_of(joint) for joint in joints]))
