@@ -12,15 +12,7 @@ from scipy.spatial.transform import Rotation
 from adapt.damage import HEALTHY
 from adapt.mission.keeper import Driver, Motion
 from adapt.mission.pose import Pose, wrapped_angle
-from adapt.mission.world import (
-    BackgroundSearch,
-    Stretch,
-    Until,
-    all_servos,
-    check_turns,
-    go_on,
-    pass_thinking,
-)
+from adapt.mission.world import BackgroundSearch, Stretch, Until, all_servos, check_turns, go_on
 from robots.attitude import is_on_feet
 from robots.link.driving import angles, is_fallen
 from robots.link.legs import LegOdometry
@@ -45,7 +37,6 @@ class LinkedWorld:
     Args:
         robot: whole.
         driver: keeps it going.
-        real_time: whether its time passes between calls too.
         on_step: called after each control step of a call of which a state came.
         say: told what somebody near the robot has to do.
 
@@ -67,12 +58,11 @@ class LinkedWorld:
         robot: Robot,
         driver: Driver,
         *,
-        real_time: bool = True,
         on_step: Callable[["LinkedWorld"], None] = lambda _: None,
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
         check_turns(robot)
-        self.robot, self._driver, self._real_time = robot, driver, real_time
+        self.robot, self._driver = robot, driver
         self._on_step, self._say = on_step, say
         self.stands, self._step = all_servos(robot), robot.control_step
         self.driving: int | None = None
@@ -162,17 +152,12 @@ class LinkedWorld:
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
         """See `World.think`."""
-        if not self._real_time:
-            return pass_thinking(self, seconds, row, parameters, self._step)
         self._attend()
         self._driver.rest()
         return row is not None and is_fallen(self.robot, self.seen.state)
 
     def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """See `World.search`; one search follows the other, so that the first has all cores."""
-        if not self._real_time:
-            end = self.clock + seconds
-            return BackgroundSearch(lambda: self.clock >= end, work)
         found: Future[Any] = Future()
         before = self._searching
 

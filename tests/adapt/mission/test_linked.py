@@ -4,9 +4,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from adapt.mission.linked import LinkedWorld
 from adapt.mission.pose import Pose
 from adapt.mission.searches import Searches
 from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.world import BackgroundSearch, pass_thinking
 from robots.errors import InvalidValueError
 from robots.link.link import LinkError
 from robots.link.simulated import SimulatedLink, SimulatedRobot
@@ -34,10 +36,21 @@ BEST = int(np.argmax(WHOLE.elites.objectives))
 GAIT = WHOLE.gaits.solutions[BEST]
 
 
+class Halting(LinkedWorld):
+    """A world whose time stands still between calls, as it does in the simulation behind it."""
+
+    def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
+        return pass_thinking(self, seconds, row, parameters, ROBOT.control_step)
+
+    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
+        end = self.clock + seconds
+        return BackgroundSearch(lambda: self.clock >= end, work)
+
+
 def linked(**options: object) -> tuple[LinkedWorld, SimulatedRobot]:
     """A world behind a link in this process, and the robot in it."""
     robot = SimulatedRobot(ROBOT, ROBOT, **options)
-    return LinkedWorld(ROBOT, Keeper(SimulatedLink(robot)), real_time=False), robot
+    return Halting(ROBOT, Keeper(SimulatedLink(robot))), robot
 
 
 def place(robot: SimulatedRobot) -> tuple[float, float]:
