@@ -24,6 +24,7 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire
+from robots.arrays import whole_number
 from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot
 
@@ -109,8 +110,7 @@ class Mission:
                 f"the selector {entry.name} does not find out what is wrong: a mission needs self-model, "
                 "rehearsed, or one of your own"
             )
-        if seed < 0 or cores < 1:
-            raise InvalidValueError(f"seed must be at least 0 and cores at least 1, not {seed} and {cores}")
+        seed, cores = whole_number("seed", seed, 0), whole_number("cores", cores, 1)
         searches = RefinementSettings(refinement) if refinement else None
         self._response, self._news = response, False
         self.plan, self.seed = plan, seed

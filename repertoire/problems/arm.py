@@ -7,8 +7,9 @@ High-Dimensional Controllers by Scaling Covariance Matrix Adaptation MAP-Anneali
 
 import numpy as np
 
-from repertoire.problems.deterministic import DeterministicProblem, check_dim, cosine_sine
+from repertoire.problems.deterministic import MAX_DIM, DeterministicProblem, cosine_sine
 from repertoire.problems.record import ProblemRecord
+from robots.arrays import whole_number
 from robots.compilation import compiled
 
 
@@ -23,14 +24,14 @@ class Arm(DeterministicProblem):
         dim: number of joints, n.
 
     Raises:
-        InvalidValueError: there are fewer than 2 or more than a million.
+        InvalidValueError: it is no whole number from 2 to a million.
     """
 
     learning_rate = 0.001
     differentiable = True
 
     def __init__(self, dim: int) -> None:
-        dim = check_dim("arm", dim)
+        dim = whole_number("dim of the arm", dim, 2, MAX_DIM)
         names = ("x of the arm's end [links]", "y of the arm's end [links]")
         self.record = ProblemRecord(f"arm-{dim}", dim, ((-float(dim), float(dim)),) * 2, names)
 

@@ -12,7 +12,6 @@ import numpy as np
 from repertoire.problems.problem import Problem
 from repertoire.state import checked_batch
 from robots.compilation import compiled
-from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 
 MAX_DIM = 1_000_000
@@ -113,17 +112,6 @@ class DeterministicProblem(Problem):
     def _differentiate(self, solutions: np.ndarray, gradients: np.ndarray) -> None:
         """Fill in the gradients, (n, 3, solution_dim) zeros, of solutions; for a problem that knows them."""
         raise NotImplementedError
-
-
-def check_dim(problem: str, dim: int) -> int:
-    """Return the dimension of a problem that can have any from 2 to a million.
-
-    Raises:
-        InvalidValueError: it is outside that.
-    """
-    if not 2 <= dim <= MAX_DIM:
-        raise InvalidValueError(f"{problem} must have 2 to {MAX_DIM:,} parameters, not {dim:,}")
-    return int(dim)
 
 
 @compiled(fastmath={"contract"})

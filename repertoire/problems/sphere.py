@@ -7,8 +7,9 @@ Controllers by Scaling Covariance Matrix Adaptation MAP-Annealing", RA-L 2023.
 
 import numpy as np
 
-from repertoire.problems.deterministic import DeterministicProblem, check_dim
+from repertoire.problems.deterministic import MAX_DIM, DeterministicProblem
 from repertoire.problems.record import ProblemRecord
+from robots.arrays import whole_number
 from robots.compilation import compiled
 
 _SHIFT = 2.048  # every coordinate of the optimum: 0.4 of the bound, so that it is not where searches start
@@ -28,14 +29,14 @@ class Sphere(DeterministicProblem):
         dim: number of coordinates, n.
 
     Raises:
-        InvalidValueError: there are fewer than 2 or more than a million.
+        InvalidValueError: it is no whole number from 2 to a million.
     """
 
     learning_rate = 0.001
     differentiable = True
 
     def __init__(self, dim: int) -> None:
-        dim = check_dim("sphere", dim)
+        dim = whole_number("dim of the sphere", dim, 2, MAX_DIM)
         first, second = dim // 2 * 5.12, (dim + 1) // 2 * 5.12
         names = ("sum of the first half of the parameters", "sum of the second half of the parameters")
         self.record = ProblemRecord(f"sphere-{dim}", dim, ((-first, first), (-second, second)), names)

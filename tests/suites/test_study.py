@@ -257,7 +257,7 @@ def test_evaluations_are_those_of_the_domain_or_of_all():
             InvalidValueError,
             "episodes must be a whole number from 1 to 10000",
         ),
-        (benchmark_settings(evaluations={"arm-1": 9}), InvalidValueError, "arm must have 2 to"),
+        (benchmark_settings(evaluations={"arm-1": 9}), InvalidValueError, "dim of the arm must be"),
         (benchmark_settings(evaluations={"leg-12": 9}), UnknownNameError, "unknown problem 'leg-12'"),
     ],
 )

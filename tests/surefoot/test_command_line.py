@@ -183,7 +183,10 @@ def test_bad_input_ends_in_one_sentence_and_code_2(refused, trained, tmp_path) -
         ),
         ([*small, "--algorithms", "cma-me,,cma-es"], "different names with commas between"),
         ([*small, "--domains", "sphere-10,cube-10"], "unknown problem 'cube-10'"),
-        ([*small, "--domains", "arm-10,sphere-0"], "sphere must have 2 to 1,000,000 parameters, not 0"),
+        (
+            [*small, "--domains", "arm-10,sphere-0"],
+            "dim of the sphere must be a whole number from 2 to 1000000, not 0",
+        ),
         (
             [*small, "--algorithms", "cma-mae", "--domains", "arm-90000"],
             "5 emitters of cma-mae would take 1,296 GB",

@@ -669,8 +669,10 @@ def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
     [
         ({"selector": "map-bo"}, "map-bo does not find out what is wrong"),
         ({"selector": "oracle"}, "oracle does not find out what is wrong"),
-        ({"cores": 0}, "cores at least 1"),
-        ({"seed": -1}, "seed must be at least 0"),
+        ({"cores": 0}, "cores must be a whole number of at least 1, not 0"),
+        ({"cores": 1.5}, "cores must be a whole number of at least 1, not 1.5"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ({"seed": 1.5}, "seed must be a whole number of at least 0, not 1.5"),
     ],
 )
 def test_what_no_mission_can_be_is_refused_at_once(
