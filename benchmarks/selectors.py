@@ -54,7 +54,9 @@ def measure_selectors(*, say: Callable[[str], None] = lambda _: None) -> Figures
     """
     stand, figures = _stand(_MANY, _WIDE), {}
     with one_blas_thread():
-        for name in selector_entries(thinking=False):
+        for name, entry in selector_entries().items():
+            if entry.thinks:  # it simulates between trials, which no table can replay
+                continue
             say(name)
             choice, tell = _choice(stand, name)
             figures[name] = {"choice_ms": float(f"{1e3 * choice:.3g}"), "tell_ms": float(f"{1e3 * tell:.3g}")}

@@ -13,7 +13,6 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
-from robots.robot import Robot
 from robots.seeds import MOST_SEED
 from robots.simulation.evidence import evidence_names
 
@@ -65,13 +64,12 @@ def write_table(path: str | Path, table: Table, identity: Identity) -> None:
     _FORMAT.write(path, contents)
 
 
-def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None = None) -> Table:
+def read_table(path: str | Path, repertoire: Repertoire) -> Table:
     """Read a table.
 
     Args:
         path: the file.
         repertoire: that was rehearsed.
-        robot: on which, if not on the repertoire's.
 
     Raises:
         InvalidFileError: the file cannot be read, holds no valid table, or one of another repertoire or
@@ -82,7 +80,7 @@ def read_table(path: str | Path, repertoire: Repertoire, *, robot: Robot | None 
         if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
             raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
         identity = contents.json("identity", dict)
-        seed = _check_origin(identity, repertoire, robot or repertoire.robot)
+        seed = _check_origin(identity, repertoire)
         if names != evidence_names(repertoire.robot):
             raise InvalidValueError(f"'evidence_names' must be those of the {repertoire.robot.name}")
         lengths = {"conditions": len(conditions), "elites": len(repertoire), "evidence": len(names)}
@@ -115,7 +113,7 @@ def _names(contents: Contents, text: str) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _check_origin(identity: Identity, repertoire: Repertoire, robot: Robot) -> int | None:
+def _check_origin(identity: Identity, repertoire: Repertoire) -> int | None:
     """Refuse a table of another repertoire or robot; return the seed of its episodes."""
     found, expected = str(identity.get("repertoire")), fingerprint(repertoire)
     if found != expected:
@@ -123,10 +121,9 @@ def _check_origin(identity: Identity, repertoire: Repertoire, robot: Robot) -> i
             f"it is the rehearsal of another repertoire (checksum {found[:16]}, not {expected[:16]}): "
             "rehearse this one"
         )
-    ran_on = str(identity.get("robot", robot_label(repertoire.robot)))
-    if ran_on != robot_label(robot):
-        raise InvalidValueError(
-            f"it was rehearsed on another robot ({ran_on[:40]}, not {robot_label(robot)})"
-        )
+    robot = robot_label(repertoire.robot)
+    ran_on = str(identity.get("robot", robot))
+    if ran_on != robot:
+        raise InvalidValueError(f"it was rehearsed on another robot ({ran_on[:40]}, not {robot})")
     seed = identity.get("seed")
     return seed if isinstance(seed, int) and 0 <= seed <= MOST_SEED else None

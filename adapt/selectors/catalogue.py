@@ -84,18 +84,17 @@ def register(
     return add
 
 
-def selector_entries(*, thinking: bool = True) -> dict[str, SelectorEntry]:
+def selector_entries() -> dict[str, SelectorEntry]:
     """All selectors by name: those of `adapt.selectors` and those that a user registered.
 
     Selectors that know more, a rehearsal or the truth, come after those that know less.
-
-    Args:
-        thinking: whether to name those too that simulate between trials, which no table can replay.
     """
     for module in pkgutil.walk_packages(selectors.__path__, f"{selectors.__name__}."):
         importlib.import_module(module.name)
-    known = [entry for entry in _SELECTORS.values() if thinking or not entry.thinks]
-    order = sorted(known, key=lambda entry: (entry.needs_truth, entry.thinks, entry.needs_table, entry.name))
+    order = sorted(
+        _SELECTORS.values(),
+        key=lambda entry: (entry.needs_truth, entry.thinks, entry.needs_table, entry.name),
+    )
     return {entry.name: entry for entry in order}
 
 

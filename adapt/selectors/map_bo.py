@@ -66,11 +66,6 @@ class CorrectedMap(Selector):
         """See `Selector.predicted`."""
         return self.prior.min_objective + self._unit * self._belief
 
-    @property
-    def uncertainty(self) -> np.ndarray:
-        """Standard deviation of `predicted`, (k,), in units of the objective."""
-        return self._unit * np.sqrt(self._error.variance)
-
     def recommendation(self) -> int:
         """Row with the highest belief of those that were tried."""
         tried = list(self._told)

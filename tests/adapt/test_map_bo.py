@@ -82,7 +82,9 @@ def test_choices_are_those_of_the_published_rule():
         bound = belief + 0.3 * np.sqrt(np.maximum(variance, 0))
         bound[rows] = -np.inf
         np.testing.assert_allclose((selector.predicted - prior.min_objective) / unit, belief, atol=1e-9)
-        np.testing.assert_allclose(selector.uncertainty / unit, np.sqrt(np.maximum(variance, 0)), atol=1e-6)
+        np.testing.assert_allclose(
+            np.sqrt(selector._error.variance), np.sqrt(np.maximum(variance, 0)), atol=1e-6
+        )
         rows.append(int(np.argmax(bound)))
         assert selector.ask() == rows[-1]
         selector.tell(rows[-1], Outcome(truth[rows[-1]]))
