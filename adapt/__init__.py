@@ -1,7 +1,8 @@
 """What to do when a robot is damaged.
 
 * `damage/`: kinds of damage, each a change to a robot.
-* `records`: what passes between the others; `expectations`: what may be wrong, and what gaits then do.
+* `records`: what passes between the others; `expectations`: what may be wrong, and what gaits then do;
+  `evidence`: what episodes show besides their objective.
 * `rehearsal/`: every gait under every damage of a library; `self_model/`: faults fitted to what trials show.
 * `selectors/`: ways of choosing the next controller to try; `gaussian_process`: what some of them believe by.
 * `relearning/`: gaits that are found on the models of a damage; `strengthening`: before anything breaks.

@@ -40,7 +40,7 @@ class Outcome:
     Attributes:
         objective: in its own units.
         fell: whether the trial ended in a fall.
-        evidence: what else there was to see, (e,), as `robots.simulation.evidence` lists it; empty if nothing
+        evidence: what else there was to see, (e,), as `adapt.evidence` lists it; empty if nothing
             was looked at.
         trace: what the sensors read in every control step, (steps, c), see `robots.simulation.trace`; without
             rows if nothing was recorded.

@@ -6,11 +6,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from adapt.evidence import evidence_of
 from adapt.records import Outcome, RefinedGait
 from repertoire.evaluation.evaluator import Runner
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
-from robots.simulation.evidence import evidence_of
 
 
 class Searching(Protocol):

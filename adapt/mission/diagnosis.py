@@ -7,6 +7,7 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
+from adapt.evidence import evidence_of
 from adapt.mission.world import Stretch
 from adapt.objective import find_objective
 from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
@@ -19,7 +20,6 @@ from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot
-from robots.simulation.evidence import evidence_of
 from robots.simulation.trace import TraceColumns
 
 _LISTED = 80  # gaits that are simulated on what is believed: so many by what is expected of them ...

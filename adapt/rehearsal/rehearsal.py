@@ -7,6 +7,7 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
+from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.table import Table, tabulate
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, robot_label
 from repertoire.repertoire import Repertoire
@@ -15,7 +16,6 @@ from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
-from robots.simulation.evidence import evidence_names, evidence_of
 
 
 def rehearsal(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adapt.damage import HEALTHY
+from adapt.evidence import evidence_names
 from adapt.rehearsal.table import Table
 from repertoire.evaluation.evaluator import Identity, robot_label
 from repertoire.repertoire import Repertoire
@@ -14,7 +15,6 @@ from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.seeds import MOST_SEED
-from robots.simulation.evidence import evidence_names
 
 _BY_ELITE = ("conditions", "elites")
 _DISTANCES = "progress/distances"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from adapt.damage.damage import Damage
+from adapt.evidence import evidence_of
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table, tabulate
 from adapt.relearning.refinement import refine
@@ -12,7 +13,6 @@ from adapt.self_model.twin import Run, Twin
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.evidence import evidence_of
 
 _MODELS = 8  # drawn from what is believed
 

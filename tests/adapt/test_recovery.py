@@ -9,6 +9,7 @@ import pytest
 
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
+from adapt.evidence import evidence_names
 from adapt.oracle import EPISODES as ORACLE_EPISODES
 from adapt.oracle import FINAL_EPISODES
 from adapt.records import Trial
@@ -28,7 +29,6 @@ from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.evidence import evidence_names
 from robots.simulation.simulation import Simulation
 
 STEPS = 60

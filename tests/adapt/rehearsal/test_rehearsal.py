@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
+from adapt.evidence import evidence_of
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
@@ -13,7 +14,6 @@ from robots.errors import InvalidValueError, UnknownNameError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.evidence import evidence_of
 from robots.simulation.simulation import Simulation
 from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
 

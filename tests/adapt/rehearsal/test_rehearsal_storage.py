@@ -9,11 +9,11 @@ import h5py
 import numpy as np
 import pytest
 
+from adapt.evidence import evidence_names
 from adapt.rehearsal.storage import read_table, write_table
 from repertoire.evaluation.evaluator import robot_label
 from repertoire.storage.repertoires import fingerprint, write_repertoire
 from robots.errors import InvalidFileError
-from robots.simulation.evidence import evidence_names
 from tests.adapt.rehearsal.made_up import made_up_table
 from tests.adapt.rehearsal.small import small_repertoire, small_robot
 from tests.repertoire.storage.test_storage import seal

@@ -6,7 +6,6 @@ from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot, load_robot
-from robots.simulation.evidence import evidence_names, evidence_of
 from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 from robots.task.measures import KINDS, even_cells, parse_measures
@@ -53,15 +52,6 @@ def test_each_measure_is_what_it_is_said_to_be(robot: Robot) -> None:
     with Simulation(robot, threads=1) as simulation:
         episodes = simulation.evaluate(parameters[None], np.array([5]))
     np.testing.assert_array_equal(episodes.measures[0], stepper.measures)
-
-
-def test_evidence_keeps_contacts_where_measures_are_others() -> None:
-    robot = load_robot("hexapod").with_episode_steps(5).with_task(measures={"turn_rate": (-1.0, 1.0)})
-    with Simulation(robot, threads=1) as simulation:
-        parameters = robot.controller.initial(np.random.default_rng(3))
-        episodes = simulation.evaluate(parameters[None], np.array([5]))
-    assert [f"{foot} contact [share]" for foot in robot.description.feet] == list(evidence_names(robot)[:6])
-    np.testing.assert_array_equal(evidence_of(episodes, robot)[:, :6], episodes.contacts)
 
 
 def test_another_task_shares_the_model_and_is_checked() -> None:

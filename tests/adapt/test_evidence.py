@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from adapt.evidence import evidence_names, evidence_of
 from robots.catalogue import robot_names
 from robots.robot import load_robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.evidence import evidence_names, evidence_of
 from robots.simulation.simulation import Simulation
 
 
@@ -48,3 +48,12 @@ def test_every_robot_shows_something(name: str) -> None:
     shares = found[:, [*range(robot.measure_dim), -1]]
     assert ((shares >= 0) & (shares <= 1)).all()
     assert shares[:, -1].all()
+
+
+def test_evidence_keeps_contacts_where_measures_are_others() -> None:
+    robot = load_robot("hexapod").with_episode_steps(5).with_task(measures={"turn_rate": (-1.0, 1.0)})
+    with Simulation(robot, threads=1) as simulation:
+        parameters = robot.controller.initial(np.random.default_rng(3))
+        episodes = simulation.evaluate(parameters[None], np.array([5]))
+    assert [f"{foot} contact [share]" for foot in robot.description.feet] == list(evidence_names(robot)[:6])
+    np.testing.assert_array_equal(evidence_of(episodes, robot)[:, :6], episodes.contacts)
