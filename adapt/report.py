@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 from adapt.records import Recovery, Trial, format_objective
 from repertoire.execution.provenance import processors
-from repertoire.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
-from repertoire.plots import save_figure
 from repertoire.repertoire import format_cell
 from robots.files.atomic import write_text
+from robots.rendering.figures import save_figure
+from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
 
 _PREDICTED, _MEASURED, _CHOSEN = GREY, BLUE, VERMILION
 _CAUSE_COLORS = COLORS[:6]

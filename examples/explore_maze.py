@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from repertoire.algorithms.catalogue import find_algorithm, start_search
 from repertoire.metrics import measure
-from repertoire.plots import save_figure
 from repertoire.problems.maze import Maze
+from robots.rendering.figures import save_figure
 
 SEED = 1
 

@@ -13,15 +13,13 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure, FigureBase
 from scipy.spatial import Voronoi
 
-from repertoire.palette import BLUE, EMPTY, QUIET
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
-from robots.files.atomic import replace_file
-from robots.rendering.pictures import check_suffix
+from robots.rendering.figures import save_figure
+from robots.rendering.palette import BLUE, EMPTY, QUIET
 from robots.words import short
 
-_DPI = 150
 _WIDTH = 6.2  # [inches] of the heat map
 _MOST_TICKS = 10
 _MOST_RULED = 300  # cells next to each other; lines between more would leave nothing to see of them
@@ -114,31 +112,6 @@ def draw_history(
     panels[-1].set_xlabel("evaluations")
     figure.suptitle(_headline(repertoire), x=0.01, ha="left", fontsize=11)
     save_figure(figure, path)
-
-
-def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure as a PNG, in one step and the same bytes every time.
-
-    Raises:
-        InvalidValueError: the path does not end in .png, or the values are too large to be drawn.
-        InvalidFileError: the file cannot be written.
-    """
-    check_suffix(Path(path))
-    # the figure's own area, and whatever text runs out of it, so that none is cut
-    drawn = [figure.patch, *figure.get_default_bbox_extra_artists()]
-    with replace_file(path) as temporary:
-        try:
-            figure.savefig(
-                temporary,
-                format="png",
-                dpi=_DPI,
-                bbox_inches="tight",
-                pad_inches=0,
-                bbox_extra_artists=drawn,
-                metadata={"Software": None},
-            )
-        except (ValueError, OverflowError) as error:  # axes cannot be divided as far as numbers go
-            raise InvalidValueError(f"{path} cannot be drawn, as for too large values: {error}") from error
 
 
 def objective_grid(repertoire: Repertoire) -> np.ndarray:

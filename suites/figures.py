@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from repertoire.palette import COLORS, EMPTY
-from repertoire.plots import save_figure
+from robots.rendering.figures import save_figure
+from robots.rendering.palette import COLORS, EMPTY
 
 _DASHES = ("-", "--", "-.", ":")
 

@@ -10,8 +10,8 @@ from PIL import Image, ImageDraw, ImageFont
 from adapt.mission.events import Event
 from adapt.mission.plan import Plan
 from adapt.mission.simulated import SimulatedWorld
-from repertoire.palette import BLUE, GREEN, QUIET, VERMILION
 from robots.rendering.camera import Camera
+from robots.rendering.palette import BLUE, GREEN, QUIET, VERMILION
 from robots.rendering.video import open_video
 
 _ROBOT, _MAP, _LINE = (480, 360), (360, 360), 44  # [pixels]

@@ -9,8 +9,8 @@ from matplotlib.patches import Circle
 
 from adapt.mission.events import Event
 from adapt.mission.plan import Plan
-from repertoire.palette import BLUE, GREEN, ORANGE, PURPLE, QUIET, SKY, VERMILION
-from repertoire.plots import save_figure
+from robots.rendering.figures import save_figure
+from robots.rendering.palette import BLUE, GREEN, ORANGE, PURPLE, QUIET, SKY, VERMILION
 
 _MARKS = {
     "change": ("X", VERMILION, "damage or repair"),

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.rehearsal.table import GOOD, Survival, Table, survivals
-from repertoire.palette import BLUE, GREEN, QUIET, VERMILION
-from repertoire.plots import save_figure
+from robots.rendering.figures import save_figure
+from robots.rendering.palette import BLUE, GREEN, QUIET, VERMILION
 
 
 def draw_rehearsal(table: Table, title: str, path: Path) -> None:

@@ -11,8 +11,9 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from repertoire.palette import EMPTY, QUIET
-from repertoire.plots import draw_profile, save_figure, stack
+from repertoire.plots import draw_profile, stack
+from robots.rendering.figures import save_figure
+from robots.rendering.palette import EMPTY, QUIET
 from suites.figures import Panels, draw_curve, finish
 from suites.markdown import format_number
 from suites.paper.analysis import Analysis

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adapt.mission.events import Event
-from repertoire.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from robots.rendering.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
 _PHASES = {"walk": (BLUE, "walks"), "trial": (SKY, "tries a gait"), "thought": (GREY, "thinks")}
 _MARKS = {

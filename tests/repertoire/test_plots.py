@@ -4,13 +4,12 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from PIL import Image
 
 from repertoire.algorithms.catalogue import find_algorithm
 from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.archive import Archive, Elites
-from repertoire.plots import draw_history, draw_repertoire, objective_grid, save_figure, stack
+from repertoire.plots import draw_history, draw_repertoire, objective_grid, stack
 from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
@@ -203,14 +202,6 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError):
         draw_repertoire(some, tmp_path / "missing" / "archive.png")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_text_that_runs_out_of_a_figure_is_not_cut(tmp_path: Path) -> None:
-    figure = Figure(figsize=(1, 1))
-    figure.suptitle("far too wide " * 5)
-    save_figure(figure, tmp_path / "wide.png")
-    with Image.open(tmp_path / "wide.png") as picture:
-        assert picture.width > 3 * picture.height
 
 
 @pytest.mark.parametrize(("shape", "color", "share"), [((3, 3), EMPTY, 0.4), ((30,), (255, 255, 255), 0.9)])
