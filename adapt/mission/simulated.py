@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from adapt.damage.damage import HEALTHY
+from adapt.damage import HEALTHY
 from adapt.mission.plan import PlannedChange
 from adapt.mission.pose import Pose
 from adapt.mission.world import (

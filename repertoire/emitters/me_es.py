@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from repertoire.archives.archive import Archive, Elites
-from repertoire.emitters.emitter import Emitter, EmitterSettings
+from repertoire.emitters.emitter import Emitter, EmitterSettings, accepted
 from repertoire.problems.problem import Problem
 from repertoire.state import nested, read, read_count, read_floats, select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
@@ -223,7 +223,7 @@ class MEESEmitter(Emitter):
     def _remember(self, evaluations: Evaluations, archive: Archive) -> None:
         """Count the mean as seen, and its cell as updated if it became the elite."""
         measures = np.asarray(evaluations.measures[:1], np.float64)
-        stored = evaluations.opened[0] or evaluations.improvements[0] > 0
+        stored = accepted(evaluations)[0]
         self._parents.remember(measures[0], int(archive.cells_of(measures)[0]) if stored else None)
 
     def _ranking(self, evaluations: Evaluations) -> np.ndarray:

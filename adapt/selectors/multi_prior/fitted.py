@@ -267,12 +267,12 @@ class Fitted(MultiPrior):
 def _healthy_table(context: Context) -> Table:
     """What the repertoire says, as a rehearsal of nothing but the healthy robot."""
     objectives = np.asarray(context.prior.objectives, np.float32)[None]
-    height = float(objectives.max()) - context.prior.min_objective
+    span = float(objectives.max()) - context.prior.min_objective
     nothing = np.zeros((*objectives.shape, 0), np.float32)
     return Table(
         conditions=(HEALTHY,),
         objectives=objectives,
-        noise=np.full_like(objectives, _NOISE * max(height, 0.0)),
+        noise=np.full_like(objectives, _NOISE * max(span, 0.0)),
         falls=np.zeros_like(objectives),
         evidence=nothing,
         evidence_std=nothing,
