@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from robots.rendering.raycasting import geom_color
 from robots.robot import Robot
 from robots.words import foot_words, short
 
@@ -147,8 +148,7 @@ def foot_color(model: mujoco.MjModel, soles: tuple[str, ...]) -> _Color:
     for sole in soles:
         geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, sole)
         if geom >= 0:
-            material = model.geom_matid[geom]
-            rgba = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
+            rgba = geom_color(model, geom)
             brightest = max(float(rgba[:3].max()), 1e-6)
             scale = 255 * max(1.0, 0.75 / brightest)
             return tuple(min(int(scale * part), 255) for part in rgba[:3])

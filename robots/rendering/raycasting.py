@@ -67,8 +67,8 @@ class RayCanvas:
         skies = np.flatnonzero(model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX))
         self._sky = _pixels(model, skies[0]).mean(axis=(0, 1)) if len(skies) else np.zeros(3)
         self._groups = mujoco.MjvOption().geomgroup.copy()
-        for geom, material in enumerate(model.geom_matid):
-            if (model.geom_rgba[geom] if material < 0 else model.mat_rgba[material])[3] < 0.5:
+        for geom in range(model.ngeom):
+            if geom_color(model, geom)[3] < 0.5:
                 model.geom_group[geom] = mujoco.mjNGROUP - 1
         _widen_boxes(model)
         rows, columns = np.mgrid[:height, :width]
@@ -134,6 +134,12 @@ class RayCanvas:
                 geoms, distances, normals.ravel(), n, _FURTHEST,
             )  # fmt: skip
         return geoms, distances, normals
+
+
+def geom_color(model: mujoco.MjModel, geom: int) -> np.ndarray:
+    """Colour of a geom without its texture, its material's if it has one, (4,)."""
+    material = model.geom_matid[geom]
+    return model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
 
 
 def _widen_boxes(model: mujoco.MjModel) -> None:

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from robots.rendering.overlay import foot_color
+from robots.rendering.raycasting import geom_color
 from robots.robot import Robot
 from surefoot.explorer.encoding import packed
 
@@ -68,7 +69,7 @@ def _is_seen(model: mujoco.MjModel, geom: int) -> bool:
 def _color(model: mujoco.MjModel, geom: int) -> list[float]:
     """Colour and opacity of a geom; of one with a texture the mean colour of that."""
     material = int(model.geom_matid[geom])
-    rgba = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
+    rgba = geom_color(model, geom)
     texture = -1 if material < 0 else int(model.mat_texid[material][_RGB])
     if texture >= 0:
         first, channels = model.tex_adr[texture], int(model.tex_nchannel[texture])
