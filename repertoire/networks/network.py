@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from repertoire.state import read_count, read_floats
+from robots.controllers.mlp import weight_count
 
 Activation = Literal["tanh", "relu", "identity"]
 
@@ -61,7 +62,7 @@ class Network:
     @property
     def parameter_count(self) -> int:
         """Length p of a parameter vector."""
-        return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.layers))
+        return weight_count(self.layers)
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """Parameters uniform within 1 / √inputs of each layer, as PyTorch's are by default, (p,) float64."""

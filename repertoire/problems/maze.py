@@ -13,6 +13,7 @@ import numpy as np
 from repertoire.problems.deterministic import DeterministicProblem
 from repertoire.problems.maze_simulation import RADIUS, SIZES, START, STEPS, WALLS, simulate
 from repertoire.problems.record import ProblemRecord
+from robots.controllers.mlp import weight_count
 
 
 class Maze(DeterministicProblem):
@@ -44,9 +45,8 @@ class Maze(DeterministicProblem):
     steps = STEPS
 
     def __init__(self) -> None:
-        dim = sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(SIZES))
         names = ("x of the final position", "y of the final position")
-        self.record = ProblemRecord("maze", dim, ((0.0, 1.0), (0.0, 1.0)), names)
+        self.record = ProblemRecord("maze", weight_count(SIZES), ((0.0, 1.0), (0.0, 1.0)), names)
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """LeCun-uniform weights, of variance 1/inputs, and zero biases, (138,) float32."""

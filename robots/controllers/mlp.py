@@ -141,7 +141,7 @@ class MLP(Controller):
     @property
     def parameter_count(self) -> int:
         """Number of weights and biases."""
-        return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.layers))
+        return weight_count(self.layers)
 
     @property
     def shape(self) -> str:
@@ -199,6 +199,11 @@ class MLP(Controller):
         return weights.reshape(-1, inputs, outputs), biases
 
 
+def weight_count(layers: Sequence[int]) -> int:
+    """Number of weights and biases of a network with so many units in each layer, inputs first."""
+    return sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(layers))
+
+
 class MLPDescription(ControllerDescription):
     """The robot is driven by networks with hidden layers of these sizes."""
 
@@ -210,7 +215,7 @@ class MLPDescription(ControllerDescription):
     ) -> MLP:
         """See `ControllerDescription.build`."""
         sizes = (len(entries), *self.hidden, len(joints))
-        count = sum((inputs + 1) * outputs for inputs, outputs in itertools.pairwise(sizes))
+        count = weight_count(sizes)
         if count > _MOST_PARAMETERS:
             raise InvalidValueError(
                 f"networks with hidden layers of {', '.join(map(str, self.hidden))} would have {count:,} "
