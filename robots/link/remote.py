@@ -160,11 +160,13 @@ class RemoteLink(RobotLink):
     def _answer(self, patience: float) -> Hello:
         """What the robot says to a hello."""
         with self._connected(zmq.REQ, HELLOS) as socket:
-            socket.send(encode(Hello(protocol=PROTOCOL)))
-            if not socket.poll(int(patience * 1e3)):
+            socket.sndtimeo = socket.rcvtimeo = int(patience * 1e3)
+            try:
+                socket.send(encode(Hello(protocol=PROTOCOL)))  # waits where a robot with keys hangs up
+                message = socket.recv()
+            except zmq.Again as error:
                 how = "with these keys" if self._keys else "without keys"
-                raise LinkError(f"no robot answers at {self._address}: is it switched on, {how}?")
-            message = socket.recv()
+                raise LinkError(f"no robot answers at {self._address}: is it switched on, {how}?") from error
         try:
             return decode(Hello, message)
         except InvalidValueError as error:

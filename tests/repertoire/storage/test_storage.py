@@ -189,11 +189,14 @@ def test_the_snippet_in_the_documentation_runs(path, monkeypatch, capsys):
 
 def test_the_documentation_lists_every_dataset_and_attribute(path):
     repertoires, _, _ = DOCS.read_text().partition("## Rehearsals")
-    documented = set(re.findall(r"^\| `([^`]+)` \|", repertoires, re.MULTILINE))
+    of_problem = re.search(r"^## The problem$.*?^## ", repertoires, re.MULTILINE | re.DOTALL)[0]
+    documented = set(re.findall(r"^\| `([^`]+)` \|", repertoires.replace(of_problem, ""), re.MULTILINE))
     with h5py.File(path) as file:
         contents = read_group(file, without="search")
         found = {*file.attrs, *contents.arrays, *contents.texts, "search/..."}
     assert {re.sub("^history/.*", "history/<column>", name) for name in found} == documented
+    keys = set(json.loads(contents.texts["problem"]))
+    assert {"name", "episode_steps"} < keys <= set(re.findall(r"`(\w+)`", of_problem))
 
 
 # What a file can have wrong: how it came to be so, and what the message says.

@@ -37,7 +37,7 @@ from robots.link.observer import Observer
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
-from robots.link.sockets import make_keys
+from robots.link.sockets import make_keys, new_socket
 from robots.link.telemetry import McapLog, Reading, write_link_csv, write_mcap
 from robots.robot import find_robot, robot_from_text
 from robots.simulation.stepper import Stepper
@@ -169,6 +169,17 @@ def test_a_gait_walks_over_the_link(gait, tmp_path):
     assert walked.ended == "time"
     assert walked.ahead > 0.7 * alone.ahead
     assert server.timing.refused == 0
+
+
+def test_a_hello_that_cannot_be_sent_is_given_up(gait, monkeypatch):
+    def hung_up(*given, **options):  # as where a robot with keys hangs up on who has none
+        sending = new_socket(*given, **options)
+        sending.immediate = True
+        return sending
+
+    monkeypatch.setattr("robots.link.remote.new_socket", hung_up)
+    with pytest.raises(LinkError, match="no robot answers"):
+        RemoteLink(gait[0], f"tcp://127.0.0.1:{free_port()}", patience=0.1)
 
 
 def test_the_keys_must_be_those_of_the_robot(gait, tmp_path):
