@@ -14,7 +14,7 @@ from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.records import Finite, Positive, Record, validate
 from robots.files.texts import parse_json, read_text
 
-Whole = Annotated[int, Field(ge=0, strict=True)]
+_Whole = Annotated[int, Field(ge=0, strict=True)]
 KINDS = (
     "start", "walk", "change", "alarm", "fall", "stumble", "assistance", "trial", "thought", "relearned",
     "goal", "end",
@@ -43,10 +43,10 @@ class MissionFacts(Record):
     changes: tuple[str, ...] = ()
     seconds: Positive
     within: Positive
-    think_episodes: Whole
-    refine: Whole
-    cores: Whole
-    seed: Whole
+    think_episodes: _Whole
+    refine: _Whole
+    cores: _Whole
+    seed: _Whole
     selector: str | None = None
     rehearsal: str | None = None
 
