@@ -8,18 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from adapt.mission.events import Event
+from adapt.mission.legend import DONE, HAPPENED
 from adapt.mission.plan import Plan
 from robots.rendering.figures import save_figure
-from robots.rendering.palette import BLUE, GREEN, ORANGE, PURPLE, QUIET, SKY, VERMILION
+from robots.rendering.palette import GREEN, QUIET
 
-_MARKS = {
-    "change": ("X", VERMILION, "damage or repair"),
-    "alarm": ("^", ORANGE, "alarm"),
-    "fall": ("v", VERMILION, "fall"),
-    "assistance": ("s", PURPLE, "set upright"),
-    "relearned": ("*", GREEN, "better gait refined"),
-}
-_PHASES = {"walk": (BLUE, "walks"), "trial": (SKY, "tries"), "thought": (ORANGE, "thinks")}
+_MARKERS = {"change": "X", "alarm": "^", "fall": "v", "assistance": "s", "relearned": "*"}
 
 
 def draw_mission(events: Sequence[Event], plan: Plan, title: str, path: Path) -> None:
@@ -39,18 +33,20 @@ def draw_mission(events: Sequence[Event], plan: Plan, title: str, path: Path) ->
 
 
 def _draw_path(axes: Axes, events: Sequence[Event], plan: Plan) -> None:
+    last = (0.0, 0.0)
     for event in events:
-        if places := event.facts.get("path"):
-            color, _ = _PHASES[event.kind]
-            axes.plot([place[1] for place in places], [place[2] for place in places], color=color, lw=1.6)
+        if path := event.facts.get("path"):
+            places = [last, *(place[1:3] for place in path)]
+            axes.plot(*zip(*places, strict=True), color=DONE[event.kind][0], lw=1.6)
+            last = places[-1]
     for number, goal in enumerate(plan.goals, 1):
         axes.add_patch(Circle(goal, plan.within, fill=False, color=GREEN, lw=1.6))
         axes.annotate(f"goal {number}", goal, color=GREEN, ha="center", va="center", fontsize=8)
-    for kind, (mark, color, label) in _MARKS.items():
+    for kind, (color, label) in HAPPENED.items():
         found = [event.pose for event in events if event.kind == kind]
         if found:
             x, y = [pose.x for pose in found], [pose.y for pose in found]
-            axes.plot(x, y, mark, color=color, mec="white", ms=9, ls="", label=label, zorder=3)
+            axes.plot(x, y, _MARKERS[kind], color=color, mec="white", ms=9, ls="", label=label, zorder=3)
     axes.plot(0, 0, "o", color=QUIET, ms=6)
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlabel("ahead [m]")
@@ -59,18 +55,18 @@ def _draw_path(axes: Axes, events: Sequence[Event], plan: Plan) -> None:
 
 
 def _draw_times(axes: Axes, events: Sequence[Event]) -> None:
-    labels = {label for _, label in _PHASES.values()}
+    labels = {label for _, label in DONE.values()}
     for event in events:
-        if event.kind in _PHASES:
-            color, label = _PHASES[event.kind]
+        if event.kind in DONE:
+            color, label = DONE[event.kind]
             seconds = float(event.facts["seconds"])
             axes.barh(
                 0, seconds, left=event.time - seconds, color=color, label=label if label in labels else None
             )
             labels.discard(label)
-        elif event.kind in _MARKS:
-            mark, color, _ = _MARKS[event.kind]
-            axes.plot(event.time, 0.62, mark, color=color, ms=6)
+        elif event.kind in HAPPENED:
+            color, _ = HAPPENED[event.kind]
+            axes.plot(event.time, 0.62, _MARKERS[event.kind], color=color, ms=6)
     axes.set_yticks([])
     axes.set_ylim(-0.5, 0.9)
     axes.set_xlabel("time [s]")
