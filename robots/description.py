@@ -24,6 +24,7 @@ from robots.files.records import (
     validate,
 )
 from robots.files.texts import LARGEST, parse_yaml
+from robots.registry import Registry
 from robots.task.command import Command
 from robots.task.measures import read_measures
 from robots.task.observations import PAPER, Observations
@@ -31,7 +32,9 @@ from robots.task.reward import Reward
 from robots.task.terrain import Ground, Terrain
 
 # the kinds of controllers by name: each brings its part of the YAML
-CONTROLLERS: dict[str, type[ControllerDescription]] = by_kind(MLPDescription, PeriodicDescription)
+CONTROLLERS: Registry[type[ControllerDescription]] = by_kind(
+    "controller", MLPDescription, PeriodicDescription
+)
 _MOST_CELLS = 1_000_000
 Point = tuple[Finite, Finite, Finite]
 
@@ -39,7 +42,7 @@ Point = tuple[Finite, Finite, Finite]
 def _read_controller(value: Any) -> Any:
     """Make a controller's description of its YAML, and say in errors where in the YAML it is."""
     try:
-        return reader(CONTROLLERS, "controller")(value)
+        return reader(CONTROLLERS)(value)
     except InvalidValueError as error:
         raise InvalidValueError(f"controller: {error}") from error
 

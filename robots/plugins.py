@@ -14,7 +14,7 @@ from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from robots.errors import InvalidFileError, InvalidValueError, one_line
+from robots.errors import InvalidFileError, one_line
 from robots.files.atomic import explain_errors
 
 GROUP = "surefoot.plugins"
@@ -74,10 +74,3 @@ def _load(key: str, plugin: str, load: Callable[[], object]) -> None:
         raise InvalidFileError(
             f"the plugin {plugin} cannot be loaded: {type(error).__name__}: {one_line(error)}"
         ) from error
-
-
-def registered_twice(what: str, name: str, *things: object) -> InvalidValueError:
-    """What to raise where a name is registered for two things, of which a plugin has at least one."""
-    modules = (sys.modules.get(getattr(thing, "__module__", "")) for thing in things)
-    places = " and ".join(str(getattr(module, "__file__", module)) for module in modules)
-    return InvalidValueError(f"the {what} {name!r} is registered twice, in {places}: choose another name")

@@ -18,9 +18,8 @@ from adapt.damage.parts import RobotParts, Sort, Target, sort_words
 from adapt.damage.patches import mark_limbs
 from adapt.damage.strength import Scale, format_strength
 from robots.errors import InvalidValueError
-from robots.files.records import redefines
 from robots.motors import settle_gains
-from robots.plugins import registered_twice
+from robots.registry import Registry
 from robots.robot import NO_FAULTS, Edit, Faults, Modification, Patch, Robot
 
 LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families that take away what a leg does
@@ -268,7 +267,8 @@ class Combination(Damage):
 
 
 _Kind = TypeVar("_Kind", bound=type[Defect])
-KINDS: dict[str, type[Defect]] = {}  # that are registered so far, see `adapt.damage.kinds.damage_kinds`
+# those that are registered so far, see `adapt.damage.kinds.damage_kinds`
+KINDS: Registry[type[Defect]] = Registry("kind of damage")
 
 
 def register(kind: str) -> Callable[[_Kind], _Kind]:
@@ -279,10 +279,8 @@ def register(kind: str) -> Callable[[_Kind], _Kind]:
     """
 
     def add(defect: _Kind) -> _Kind:
-        if kind in KINDS and not redefines(defect, KINDS[kind]):
-            raise registered_twice("kind of damage", kind, KINDS[kind], defect)
-        defect.kind = kind
         KINDS[kind] = defect
+        defect.kind = kind
         return defect
 
     return add

@@ -10,7 +10,7 @@ from adapt.damage.kinds import damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
 from robots.description import Description
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError, shown
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, shown
 from robots.files.texts import parse_number, parse_yaml, read_text
 from robots.robot import Robot
 from robots.words import wrapped
@@ -69,15 +69,13 @@ def _read_defect(part: str, text: str, example: str) -> Defect:
         raise InvalidValueError(
             f"a damage is written PART:KIND or PART:KIND@STRENGTH, for example {example}, not {part!r}{whole}"
         )
-    kinds = damage_kinds()
-    if kind not in kinds:
-        raise UnknownNameError("kind of damage", kind, kinds)
+    made = damage_kinds().find(kind)
     target = "=".join(piece.strip() for piece in target.split("="))
     try:
         value = parse_number(strength) if at else None
     except ValueError:
         raise InvalidValueError(f"the strength in {part!r} must be a number, not {strength!r}") from None
-    return kinds[kind](target, value)
+    return made(target, value)
 
 
 def damaged_robots(robot: Robot, texts: Sequence[str] = ()) -> dict[str, Robot]:

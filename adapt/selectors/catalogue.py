@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,9 +14,8 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.selector import Context, Selector
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import RunFiles
-from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import redefines
-from robots.plugins import registered_twice
+from robots.errors import InvalidValueError
+from robots.registry import Registry
 from robots.words import nameless
 
 
@@ -53,7 +53,7 @@ DEFAULT_SELECTOR = "self-model"
 # a name, a class of selectors, anything else that makes one in a context, or the entry of one
 AnySelector = str | Callable[[Context], Selector] | SelectorEntry
 _Class = TypeVar("_Class", bound=Callable[..., Selector])
-_SELECTORS: dict[str, SelectorEntry] = {}
+_SELECTORS: Registry[SelectorEntry] = Registry("selector", code=attrgetter("kind"))
 
 
 def register(
@@ -74,8 +74,6 @@ def register(
     """
 
     def add(selector: _Class) -> _Class:
-        if name in _SELECTORS and not redefines(selector, _SELECTORS[name].kind):
-            raise registered_twice("selector", name, _SELECTORS[name].kind, selector)
         _SELECTORS[name] = SelectorEntry(
             name, summary, selector, needs_table, needs_truth, thinks, settings=settings
         )
@@ -84,7 +82,7 @@ def register(
     return add
 
 
-def selector_entries() -> dict[str, SelectorEntry]:
+def selector_entries() -> Registry[SelectorEntry]:
     """All selectors by name: those of `adapt.selectors` and those that a user registered.
 
     Selectors that know more, a rehearsal or the truth, come after those that know less.
@@ -95,7 +93,7 @@ def selector_entries() -> dict[str, SelectorEntry]:
         _SELECTORS.values(),
         key=lambda entry: (entry.needs_truth, entry.thinks, entry.needs_table, entry.name),
     )
-    return {entry.name: entry for entry in order}
+    return Registry(_SELECTORS.what, [(entry.name, entry) for entry in order])
 
 
 def find_selector(selector: AnySelector) -> SelectorEntry:
@@ -111,9 +109,7 @@ def find_selector(selector: AnySelector) -> SelectorEntry:
         known = (entry for entry in entries.values() if entry.kind is selector and not entry.settings)
         name = nameless(getattr(selector, "__name__", type(selector).__name__))
         return next(known, SelectorEntry(name, "a selector of a user's own", selector, unregistered=True))
-    if selector not in entries:
-        raise UnknownNameError("selector", selector, entries)
-    return entries[selector]
+    return entries.find(selector)
 
 
 def choose_selector(selector: AnySelector | None, table: Table | None) -> SelectorEntry:

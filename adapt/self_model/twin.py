@@ -18,7 +18,6 @@ from robots.arrays import whole_number
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
-from robots.files.records import find_kind
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -64,7 +63,7 @@ class RefinementSettings:
         if self.sigma0 is not None and not 0 < self.sigma0 < math.inf:
             raise InvalidValueError(f"sigma0 must be positive and finite, not {self.sigma0!r}")
         if self.strategy is not None:
-            find_kind(STRATEGIES, "strategy", self.strategy)
+            STRATEGIES.find(self.strategy)
 
 
 @dataclass(frozen=True, eq=False)

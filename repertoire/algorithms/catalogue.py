@@ -27,8 +27,9 @@ from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
 from repertoire.strategies.strategy import StrategySettings
 from repertoire.strategies.table import STRATEGIES
-from robots.errors import InvalidValueError, UnknownNameError, shown
-from robots.files.records import Catalogue, find_kind, validate
+from robots.errors import InvalidValueError, shown
+from robots.files.records import by_kind, validate
+from robots.registry import Registry
 from robots.words import nameless
 
 # the settings of a search whatever its algorithm
@@ -114,13 +115,13 @@ class Algorithm:
     def _strategy(self, name: object) -> list[type[StrategySettings]]:
         """Return the settings of its strategy, or of the one that was chosen; empty if it follows none."""
         known = self._strategies
-        return [find_kind(known, "strategy", str(name or next(iter(known))))] if known else []
+        return [known.find(str(name or next(iter(known))))] if known else []
 
     @property
-    def _strategies(self) -> dict[str, type[StrategySettings]]:
+    def _strategies(self) -> Registry[type[StrategySettings]]:
         """The settings of the strategies that it can follow, by name."""
         records = [STRATEGIES[one] if isinstance(one, str) else one for one in self.strategies]
-        return {record.kind: record for record in records}
+        return by_kind("strategy", *records)
 
 
 AnyAlgorithm = str | Algorithm | EmitterSettings | Sequence[EmitterSettings]
@@ -341,7 +342,7 @@ _NAMED = (
         sigma0=0.005,
     ),
 )
-ALGORITHMS = Catalogue({algorithm.name: algorithm for algorithm in _NAMED})
+ALGORITHMS = Registry("algorithm", [(algorithm.name, algorithm) for algorithm in _NAMED])
 
 
 def find_algorithm(name: str) -> Algorithm:
@@ -350,6 +351,4 @@ def find_algorithm(name: str) -> Algorithm:
     Raises:
         UnknownNameError: there is none of that name.
     """
-    if name not in ALGORITHMS:
-        raise UnknownNameError("algorithm", name, ALGORITHMS)
-    return ALGORITHMS[name]
+    return ALGORITHMS.find(name)

@@ -31,12 +31,16 @@ from repertoire.emitters.me_es import MEESSettings
 from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.emitters.variation import VariationSettings
 from repertoire.problems.problem import Problem
-from robots.errors import InvalidValueError, UnknownNameError
-from robots.files.records import Catalogue, Record, Unregistered, by_kind, reader
+from robots.errors import InvalidValueError
+from robots.files.records import Record, Unregistered, by_kind, reader
 from robots.files.texts import LARGEST
+from robots.registry import Registry
 
-ARCHIVES: dict[str, type[ArchiveSpec]] = Catalogue({spec.kind: spec for spec in (GridSpec, CVTSpec)})
-EMITTERS: dict[str, type[EmitterSettings]] = by_kind(
+ARCHIVES: Registry[type[ArchiveSpec]] = Registry(
+    "archive", [(spec.kind, spec) for spec in (GridSpec, CVTSpec)]
+)
+EMITTERS: Registry[type[EmitterSettings]] = by_kind(
+    "emitter",
     EvolutionStrategySettings,
     ImprovementSettings,
     VariationSettings,
@@ -63,10 +67,9 @@ def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
         return spec
     text = ",".join(map(str, spec)) if isinstance(spec, Iterable) and not isinstance(spec, str) else str(spec)
     kind, arguments = text.split(":", 1) if ":" in text else (GridSpec.kind, text)
-    if kind not in ARCHIVES:
-        raise UnknownNameError("archive", kind, ARCHIVES)
+    made = ARCHIVES.find(kind)
     try:
-        parsed = ARCHIVES[kind].parse(arguments)
+        parsed = made.parse(arguments)
     except InvalidValueError as error:
         forms = " or ".join(known.form for known in ARCHIVES.values())
         raise InvalidValueError(f"the archive {text!r} cannot be read: {error}; write {forms}") from error
@@ -89,7 +92,7 @@ class UnregisteredEmitter(Unregistered, EmitterSettings):
 
 
 AnyEmitter = Annotated[
-    EmitterSettings, BeforeValidator(reader(EMITTERS, "emitter", UnregisteredEmitter)), SerializeAsAny()
+    EmitterSettings, BeforeValidator(reader(EMITTERS, UnregisteredEmitter)), SerializeAsAny()
 ]
 
 

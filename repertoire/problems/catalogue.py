@@ -15,13 +15,16 @@ from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError, shown
-from robots.files.records import Catalogue, Record, Steps, not_registered, validate
+from robots.files.records import Record, Steps, not_registered, validate
 from robots.randomization import read_randomization
+from robots.registry import Registry
 from robots.robot import Robot, find_robot
 from robots.task.measures import parse_measures
 
 # A name that ends in -N stands for one problem for every number N of parameters.
-PROBLEMS: Catalogue[Callable[..., Problem]] = Catalogue({"arm-N": Arm, "maze": Maze, "sphere-N": Sphere})
+PROBLEMS: Registry[Callable[..., Problem]] = Registry(
+    "problem", [("arm-N", Arm), ("maze", Maze), ("sphere-N", Sphere)]
+)
 _OF_ANY_DIM = "-N"
 
 

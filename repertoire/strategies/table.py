@@ -11,9 +11,10 @@ from repertoire.strategies.openai_es import OpenAIESSettings
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import Strategy, StrategySettings
 from robots.files.records import Unregistered, by_kind, reader
+from robots.registry import Registry
 
-STRATEGIES: dict[str, type[StrategySettings]] = by_kind(
-    CMAESSettings, LMMAESSettings, SepCMAESSettings, OpenAIESSettings
+STRATEGIES: Registry[type[StrategySettings]] = by_kind(
+    "strategy", CMAESSettings, LMMAESSettings, SepCMAESSettings, OpenAIESSettings
 )
 
 
@@ -27,6 +28,6 @@ class UnregisteredStrategy(Unregistered, StrategySettings):
 
 AnyStrategy = Annotated[
     StrategySettings,
-    BeforeValidator(reader(STRATEGIES, "strategy", UnregisteredStrategy)),
+    BeforeValidator(reader(STRATEGIES, UnregisteredStrategy)),
     SerializeAsAny(),
 ]

@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
-from robots.errors import InvalidValueError, UnknownNameError, shown
+from robots.errors import InvalidValueError, shown
 from robots.files.texts import LARGEST
+from robots.registry import Registry
 
 Finite = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False, strict=True)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
@@ -62,27 +63,11 @@ class Kind(Record):
 
 Model = TypeVar("Model", bound=BaseModel)
 K = TypeVar("K", bound=Kind)
-Entry = TypeVar("Entry")
 
 
-def redefines(new: object, old: object) -> bool:
-    """Whether a class or function is another version of one, of a plugin or notebook cell that ran again."""
-    places = [(getattr(one, "__module__", None), getattr(one, "__qualname__", None)) for one in (new, old)]
-    return None not in places[0] and places[0] == places[1]
-
-
-class Catalogue(dict[str, Entry]):
-    """Things by name, to which a plugin may add others, but not in the place of another that is there."""
-
-    def __setitem__(self, name: str, entry: Entry) -> None:
-        if name in self and not redefines(entry, self[name]):
-            raise ValueError(f"the name {name!r} is taken: choose another one")
-        super().__setitem__(name, entry)
-
-
-def by_kind(*records: type[K]) -> Catalogue[type[K]]:
-    """Return a catalogue of records by their names."""
-    return Catalogue({record.kind: record for record in records})
+def by_kind(what: str, *records: type[K]) -> Registry[type[K]]:
+    """Return a registry of records by their names, of which errors call one what it is, e.g. "strategy"."""
+    return Registry(what, [(record.kind, record) for record in records])
 
 
 def attribute_words(record: type[BaseModel], name: str) -> str:
@@ -95,22 +80,6 @@ def attribute_words(record: type[BaseModel], name: str) -> str:
         if found:
             return " ".join(found[1].split())
     return name.replace("_", " ")
-
-
-def find_kind(table: Mapping[str, type[K]], what: str, name: str) -> type[K]:
-    """Look a record up.
-
-    Args:
-        table: the records by name.
-        what: what to call one in an error, such as "strategy".
-        name: of the record.
-
-    Raises:
-        UnknownNameError: there is none of that name.
-    """
-    if name not in table:
-        raise UnknownNameError(what, name, table)
-    return table[name]
 
 
 class Unregistered(Kind):
@@ -139,16 +108,13 @@ def not_registered(what: str) -> InvalidValueError:
     )
 
 
-def reader(
-    table: Mapping[str, type[K]], what: str, unregistered: Callable[..., K] | None = None
-) -> Callable[[Any], K]:
+def reader(table: Registry[type[K]], unregistered: Callable[..., K] | None = None) -> Callable[[Any], K]:
     """Return a validator for pydantic that makes a record of its YAML or JSON; a record passes as it is.
 
     The table is looked at when a value is read, so that kinds may be added to it until then.
 
     Args:
         table: the records by name.
-        what: what to call one in an error.
         unregistered: what keeps the settings of a kind that the table lacks; such are refused by default.
     """
 
@@ -158,7 +124,7 @@ def reader(
         kind = str(value.get("kind", "none"))
         if unregistered and kind not in table and "kind" in value:
             return unregistered(entries=dict(value))
-        return validate(find_kind(table, what, kind), value)
+        return validate(table.find(kind), value)
 
     return read
 

@@ -1,6 +1,7 @@
 """Plugins: a file adds a damage and a selector without touching the package."""
 
 import os
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ catalogue.register("first", "tries the best first, under another name")(BestFirs
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file; what it registers is forgotten afterwards."""
-    monkeypatch.setattr(catalogue, "_SELECTORS", dict(catalogue.selector_entries()))
+    monkeypatch.setattr(catalogue, "_SELECTORS", copy(catalogue._SELECTORS))
     monkeypatch.setattr(plugins, "_loaded", set())
     monkeypatch.delenv(plugins.VARIABLE, raising=False)
     path = tmp_path / "my_damage.py"
@@ -90,7 +91,10 @@ def test_a_name_that_is_taken_and_an_exit_are_said_with_the_plugin(run, plugin: 
         "from repertoire.strategies.table import STRATEGIES\nSTRATEGIES['cma-es'] = None\n"
     )
     (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n")
-    for name, reason in (("taken", "the name 'cma-es' is taken"), ("leaves", "SystemExit: 3")):
+    for name, reason in (
+        ("taken", "'cma-es' is registered twice"),
+        ("leaves", "SystemExit: 3"),
+    ):
         code, _, err = run("algorithms", "--plugin", tmp_path / f"{name}.py")
         assert (code, err.count("\n")) == (2, 1)
         assert f"{name}.py cannot be loaded" in err

@@ -5,12 +5,13 @@ import pkgutil
 from functools import cache
 
 from adapt.damage.damage import KINDS, Defect
+from robots.registry import Registry
 
 
-def damage_kinds() -> dict[str, type[Defect]]:
+def damage_kinds() -> Registry[type[Defect]]:
     """All kinds of defects by name: those of this package, and those that a user has registered."""
     _import_all()
-    return dict(sorted(KINDS.items()))
+    return Registry(KINDS.what, sorted(KINDS.items()))
 
 
 @cache
