@@ -20,6 +20,7 @@ EVENTS = [
     Event(3.0, "trial", "", Pose(1.5, 0.7, 0.0), {"seconds": 0.5, "path": [[2.9, 1.5, 0.7]]}),
     Event(3.0, "alarm", "", Pose(1.5, 0.7, 0.0)),
     Event(4.0, "thought", "", Pose(1.5, 0.7, 0.0), {"seconds": 1.0}),
+    Event(6.0, "walk", "", Pose(1.9, 0.9, 0.0), {"seconds": 2.0, "path": [[5.0, 1.9, 0.9]]}),
 ]
 
 
@@ -35,9 +36,10 @@ def test_the_path_goes_on_where_it_was_and_has_marks_where_things_happened(figur
     lines = [
         (line.get_xydata().tolist(), line.get_color(), line.get_marker()) for line in figure.axes[0].lines
     ]
-    walk, trial, alarms, fall, _ = lines
+    walk, trial, again, alarms, fall, _ = lines
     assert walk[0] == [[0.0, 0.0], [0.4, 0.1], [1.0, 0.5]]
     assert trial[0] == [[1.0, 0.5], [1.5, 0.7]]
+    assert again[0] == [[1.5, 0.7], [1.9, 0.9]]
     assert (walk[1], trial[1]) == (DONE["walk"][0], DONE["trial"][0])
     assert alarms == ([[1.0, 0.5], [1.5, 0.7]], HAPPENED["alarm"][0], "^")
     assert fall == ([[1.1, 0.5]], HAPPENED["fall"][0], "v")
@@ -47,8 +49,8 @@ def test_the_path_goes_on_where_it_was_and_has_marks_where_things_happened(figur
 
 def test_the_timeline_has_what_took_time_from_its_begin(figure):
     bars = [(bar.get_x(), bar.get_width(), bar.get_facecolor()) for bar in figure.axes[1].patches]
-    np.testing.assert_allclose([bar[:2] for bar in bars], [(0.0, 2.0), (2.5, 0.5), (3.0, 1.0)])
-    for bar, kind in zip(bars, ("walk", "trial", "thought"), strict=True):
+    np.testing.assert_allclose([bar[:2] for bar in bars], [(0.0, 2.0), (2.5, 0.5), (3.0, 1.0), (4.0, 2.0)])
+    for bar, kind in zip(bars, ("walk", "trial", "thought", "walk"), strict=True):
         assert same_color(bar[2], DONE[kind][0])
     times = [line.get_xdata()[0] for line in figure.axes[1].lines]
     assert times == [2.0, 2.5, 3.0]
