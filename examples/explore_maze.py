@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from repertoire.algorithms.catalogue import find_algorithm, start_search
+from repertoire.algorithms.catalogue import ALGORITHMS, start_search
 from repertoire.metrics import measure
 from repertoire.problems.maze import Maze
 from robots.rendering.figures import save_figure
@@ -41,7 +41,7 @@ out = Path(sys.argv[1] if len(sys.argv) > 1 else "maze")
 batches = int(sys.argv[2]) if len(sys.argv) > 2 else 500
 out.mkdir(parents=True, exist_ok=True)
 
-maze, algorithm = Maze(), find_algorithm("sep-cma-mae")
+maze, algorithm = Maze(), ALGORITHMS.find("sep-cma-mae")
 chosen = {
     "evaluations": 200 * batches,
     "seed": SEED,

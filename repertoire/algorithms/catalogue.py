@@ -144,7 +144,7 @@ def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, ob
     problem.record.check_columns()
     suggested = {name: getattr(problem, name) for name in _SUGGESTED}
     if isinstance(algorithm, str):
-        algorithm = find_algorithm(algorithm)
+        algorithm = ALGORITHMS.find(algorithm)
     if isinstance(algorithm, Algorithm):
         return algorithm.settings(chosen, suggested=suggested)
     given = (algorithm,) if isinstance(algorithm, EmitterSettings) else algorithm
@@ -343,12 +343,3 @@ _NAMED = (
     ),
 )
 ALGORITHMS = Registry("algorithm", [(algorithm.name, algorithm) for algorithm in _NAMED])
-
-
-def find_algorithm(name: str) -> Algorithm:
-    """Look an algorithm up.
-
-    Raises:
-        UnknownNameError: there is none of that name.
-    """
-    return ALGORITHMS.find(name)

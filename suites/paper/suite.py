@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.evaluator import check_episodes
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
@@ -137,7 +137,7 @@ class PaperSuite(Suite):
 
     def _settings_of(self, variant: Variant) -> dict[str, object]:
         """Return the settings of a variant that are not the defaults."""
-        known = find_algorithm(variant.method).own_settings()
+        known = ALGORITHMS.find(variant.method).own_settings()
         shared = {**self.common, **self.options}
         return {name: value for name, value in shared.items() if name in known} | dict(variant.settings)
 

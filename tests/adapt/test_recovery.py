@@ -19,7 +19,7 @@ from adapt.selectors import catalogue
 from adapt.selectors.catalogue import SelectorEntry, selector_entries
 from adapt.selectors.selector import Selector
 from adapt.self_model.twin import Thinking
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Archive, Elites
 from repertoire.archives.grid import GridSpec
 from repertoire.execution import executor
@@ -32,7 +32,7 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 
 STEPS = 60
-SETTINGS = find_algorithm("sep-cma-mae").settings(
+SETTINGS = ALGORITHMS.find("sep-cma-mae").settings(
     {"evaluations": 60, "seed": 0, "archive": "6,6,6,6", "min_objective": -300.0}
 )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.archive import Archive, Elites
 from repertoire.plots import draw_history, draw_repertoire, objective_grid, stack
@@ -30,7 +30,7 @@ def repertoire(shape: tuple[int, ...], cells: list[int]) -> Repertoire:
     history = {name: np.array([1.0, 2.0]) for name in ("evaluations", "qd_score", "coverage", "best")}
     return Repertoire(
         problem=walking_record(robot),
-        settings=find_algorithm("cma-mae").settings(settings),
+        settings=ALGORITHMS.find("cma-mae").settings(settings),
         elites=Elites(
             np.array(cells, int), np.zeros((k, 2), np.float32), 100.0 * np.arange(1, k + 1), np.zeros((k, 4))
         ),
@@ -133,7 +133,7 @@ def with_centroids(measures: int, k: int) -> Repertoire:
     archive.add(np.zeros((k, 2)), np.arange(k, dtype=float), spec.centroids(ranges)[:k])
     return Repertoire(
         problem=ProblemRecord(name="made up", solution_dim=2, measure_ranges=ranges),
-        settings=find_algorithm("cma-mae").settings(settings),
+        settings=ALGORITHMS.find("cma-mae").settings(settings),
         elites=archive.elites(),
         thresholds=archive.thresholds,
     )

@@ -10,7 +10,7 @@ from adapt.damage.text import parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
@@ -34,7 +34,7 @@ def small_repertoire(k: int = 5, *, seed: int = 0) -> Repertoire:
     solutions = 0.5 * rng.standard_normal((k, controller.parameter_count), dtype=np.float32)
     return Repertoire(
         problem=walking_record(robot.with_episode_steps(STEPS)),
-        settings=find_algorithm("cma-mae").settings(settings),
+        settings=ALGORITHMS.find("cma-mae").settings(settings),
         elites=Elites(np.arange(k), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.zeros(81),
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from search_tools import Strolling, assert_same_state
 
-from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, find_algorithm, start_search
+from repertoire.algorithms.catalogue import ALGORITHMS, Algorithm, start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
 from repertoire.emitters.emitter import Status
@@ -71,7 +71,7 @@ GRADIENTS = {"cma-mega", "cma-maega", "cma-mega-es", "cma-mega-td3-es"}
 
 @pytest.fixture(params=ALGORITHMS)
 def algorithm(request) -> Algorithm:
-    return find_algorithm(request.param)
+    return ALGORITHMS.find(request.param)
 
 
 @pytest.fixture(params=["8,8", "cvt:64"])
@@ -272,7 +272,7 @@ def test_names_and_summaries_tell_them_apart():
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(UnknownNameError, match=r"unknown algorithm 'cma-ma'.*did you mean .*map-elites-line"):
-        find_algorithm("cma-ma")
+        ALGORITHMS.find("cma-ma")
 
 
 def test_a_name_says_which_strategy(algorithm):
@@ -306,8 +306,8 @@ def test_settings_survive_json_and_know_all_defaults(algorithm, archive):
 def test_what_the_problem_suggests_comes_before_common_defaults_and_after_the_algorithms():
     chosen = {name: SMALL[name] for name in ("evaluations", "seed")}
     suggested = {"archive": "5,5", "min_objective": -1.0, "sigma0": 0.1, "learning_rate": 0.5, "vectors": 3}
-    mae = find_algorithm("cma-mae").settings(chosen, suggested=suggested)
-    line = find_algorithm("map-elites-line").settings(chosen, suggested=suggested)
+    mae = ALGORITHMS.find("cma-mae").settings(chosen, suggested=suggested)
+    line = ALGORITHMS.find("map-elites-line").settings(chosen, suggested=suggested)
     assert (mae.search["sigma0"], mae.learning_rate) == (0.1, 0.5)
     assert (str(mae.archive), mae.min_objective) == ("5,5", -1)
     assert (line.search["sigma0"], line.learning_rate) == (0.01, 1.0)
@@ -337,12 +337,12 @@ def test_defaults_are_the_algorithms_and_then_the_papers():
         ("pga-me", {**critics, "emitters": 1, "batch_size": 100, **varied, "critic_updates": 300}),
     ):
         chosen = {name: SMALL[name] for name in ("evaluations", "seed", "archive", "min_objective")}
-        assert find_algorithm(name).settings(chosen).search == expected
+        assert ALGORITHMS.find(name).settings(chosen).search == expected
 
 
 @pytest.mark.parametrize("rule", ["sequential", "batch"])
 def test_with_learning_rate_0_only_the_objective_counts(rule):
-    search = start(find_algorithm("cma-es"), rule=rule, min_objective=-7.0)
+    search = start(ALGORITHMS.find("cma-es"), rule=rule, min_objective=-7.0)
     told = watch(search)
     for found in advance(search, 5):
         np.testing.assert_array_equal(told.pop(0), found.objectives + 7)
@@ -356,7 +356,7 @@ def watch(search: Scheduler) -> list[np.ndarray]:
 
 
 def test_with_learning_rate_1_thresholds_are_the_elites_objectives():
-    mae = start(find_algorithm("cma-mae"), learning_rate=1.0)
+    mae = start(ALGORITHMS.find("cma-mae"), learning_rate=1.0)
     advance(mae, 6)
     elites = mae.soft.elites()
     np.testing.assert_array_equal(mae.soft.thresholds[elites.cells], elites.objectives)
@@ -364,9 +364,9 @@ def test_with_learning_rate_1_thresholds_are_the_elites_objectives():
 
 @pytest.mark.parametrize("strategy", ["lm-ma-es", "sep-cma-es", "openai-es"])
 def test_cma_es_takes_any_strategy(strategy):
-    free = start(find_algorithm("cma-es"), strategy=strategy)
+    free = start(ALGORITHMS.find("cma-es"), strategy=strategy)
     mae = {"lm-ma-es": "lm-ma-mae", "sep-cma-es": "sep-cma-mae", "openai-es": "openai-mae"}[strategy]
-    same = start(find_algorithm(mae), learning_rate=0.0)
+    same = start(ALGORITHMS.find(mae), learning_rate=0.0)
     for search in (free, same):
         advance(search, 4)
     assert_same(free, same)
@@ -388,7 +388,7 @@ def test_elitist_algorithms_have_one_archive_and_the_others_two(algorithm):
 
 
 def test_map_elites_uses_the_line_only_if_its_name_says_so():
-    plain, line = (start(find_algorithm(name), sigma0=1e-6) for name in ("map-elites", "map-elites-line"))
+    plain, line = (start(ALGORITHMS.find(name), sigma0=1e-6) for name in ("map-elites", "map-elites-line"))
     spread = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
     distances = []
     for search in (plain, line):
@@ -420,16 +420,16 @@ def test_map_elites_uses_the_line_only_if_its_name_says_so():
 )
 def test_settings_that_do_not_fit_are_refused_in_a_sentence(name, given, message):
     with pytest.raises(SurefootError, match=f"^{message}$"):
-        start(find_algorithm(name), **given)
+        start(ALGORITHMS.find(name), **given)
 
 
 @pytest.mark.parametrize("name", ["cma-mega", "cma-maega"])
 def test_problems_without_gradients_are_refused(name):
     message = f"^{name} needs gradients, which maze does not know: choose cma-mega-es, which estimates them$"
     with pytest.raises(InvalidValueError, match=message):
-        start(find_algorithm(name), problem=Maze())
-    start(find_algorithm("cma-mega-es"), problem=Maze())
-    start(find_algorithm(name), problem=Arm(5))
+        start(ALGORITHMS.find(name), problem=Maze())
+    start(ALGORITHMS.find("cma-mega-es"), problem=Maze())
+    start(ALGORITHMS.find(name), problem=Arm(5))
 
 
 @pytest.mark.parametrize("name", ["cma-mae", "cma-me", "cma-es"])
@@ -439,11 +439,11 @@ def test_matrices_that_no_machine_holds_are_refused(name):
         r"[\d,]+ GB: choose a strategy whose memory is linear .*sep-cma-es.*, or fewer emitters$"
     )
     with pytest.raises(InvalidValueError, match=message):
-        start(find_algorithm(name), problem=Sphere(1_000_000))
+        start(ALGORITHMS.find(name), problem=Sphere(1_000_000))
 
 
 def test_more_vectors_than_parameters_are_remarked_on():
-    lm = find_algorithm("lm-ma-mae")
+    lm = ALGORITHMS.find("lm-ma-mae")
     remark = "lm-ma-es can use no more vectors than there are parameters: 12 instead of 40"
     assert settings_of(lm, batch_size=40).emitter.remark(12) == remark
     assert settings_of(lm, batch_size=40, vectors=12).emitter.remark(12) is None
@@ -453,7 +453,7 @@ def test_more_vectors_than_parameters_are_remarked_on():
 def test_gradients_cover_far_more_than_noise_in_as_many_evaluations():
     coverages = {}
     for name in ("map-elites", "cma-mega", "cma-mega-es"):
-        algorithm = find_algorithm(name)
+        algorithm = ALGORITHMS.find(name)
         chosen = {"evaluations": 1, "seed": 1, "archive": (50, 50), "min_objective": 0.0}
         settings = algorithm.settings(chosen)
         search, done = start_search(settings, PROBLEM, np.random.SeedSequence(1)), 0

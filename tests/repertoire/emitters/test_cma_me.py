@@ -9,7 +9,7 @@ import pytest
 from published import CodedCMAES, samples_of
 from search_tools import generator, grid, improved
 
-from repertoire.algorithms.catalogue import find_algorithm, start_search
+from repertoire.algorithms.catalogue import ALGORITHMS, start_search
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.openai_es import OpenAIESSettings
@@ -47,7 +47,7 @@ class FontaineCMAME:
 @pytest.mark.parametrize("strategy", ["cma-es", "sep-cma-es"])
 @pytest.mark.parametrize("shift", [0.0, -90.0])  # objectives of both signs
 def test_it_is_the_published_algorithm(strategy, shift):
-    problem, algorithm = Sphere(N), find_algorithm("cma-me")
+    problem, algorithm = Sphere(N), ALGORITHMS.find("cma-me")
     settings = algorithm.settings(
         {
             "evaluations": 1,

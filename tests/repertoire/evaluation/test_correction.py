@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Elites
 from repertoire.evaluation.correction import Correction, correct
 from repertoire.plots import draw_correction
@@ -33,7 +33,7 @@ def repertoire(cells: list[int], grid: tuple[int, ...] = GRID) -> Repertoire:
     settings = {"evaluations": 100, "seed": 0, "archive": grid, "min_objective": -10.0}
     return Repertoire(
         problem=walking_record(ant.with_episode_steps(40)),
-        settings=find_algorithm("cma-mae").settings(settings),
+        settings=ALGORITHMS.find("cma-mae").settings(settings),
         elites=Elites(np.array(cells), solutions, 100.0 * np.arange(1, k + 1), np.full((k, 4), 0.5)),
         thresholds=np.zeros(math.prod(grid)),
         history={"evaluations": np.array([40])},
@@ -164,7 +164,7 @@ def test_agrees_with_a_reference_that_goes_one_by_one() -> None:
 
 def test_in_a_cvt_archive_the_cell_is_that_of_the_nearest_centroid() -> None:
     original, rng = repertoire(list(range(8))), np.random.default_rng(1)
-    settings = find_algorithm("cma-mae").settings(
+    settings = ALGORITHMS.find("cma-mae").settings(
         {"evaluations": 100, "seed": 0, "archive": "cvt:9", "min_objective": -10.0}
     )
     objectives, measures = rng.normal(size=(8, 3)), rng.random((8, 3, 4))

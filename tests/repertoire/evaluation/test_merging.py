@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
 from repertoire.evaluation.correction import keep_best
@@ -37,7 +37,7 @@ def made(objectives: list[float], places: list[float], *, first: float = 0.0) ->
     }
     return Repertoire(
         problem=walking_record(HOPPER),
-        settings=find_algorithm("cma-mae").settings(settings),
+        settings=ALGORITHMS.find("cma-mae").settings(settings),
         elites=archive.elites(),
         thresholds=archive.thresholds,
         history={name: np.array([100, 300]) for name in ("evaluations", "steps", "diverged")},

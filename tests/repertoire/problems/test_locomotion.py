@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import damaged_robots
-from repertoire.algorithms.catalogue import find_algorithm, start_search
+from repertoire.algorithms.catalogue import ALGORITHMS, start_search
 from repertoire.problems.locomotion import Locomotion
 from robots.description import Randomization
 from robots.errors import InvalidValueError
@@ -60,7 +60,7 @@ def test_unfolded_and_folded_again_a_controller_walks_as_before(ant, solutions):
 def test_me_es_normalises_what_the_ant_sees(ant):
     """The second parent is the first elite, seen through statistics that it was not made with."""
     said = {"evaluations": 1, "seed": 1, "archive": ant.archive, "min_objective": ant.min_objective}
-    algorithm = find_algorithm("me-es-exploit")
+    algorithm = ALGORITHMS.find("me-es-exploit")
     settings = algorithm.settings({"batch_size": 4, **said})
     search = start_search(settings, ant, np.random.SeedSequence(1))
     for _ in range(12):

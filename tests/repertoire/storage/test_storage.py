@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from repertoire.algorithms.catalogue import find_algorithm
+from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire, Spread
@@ -44,7 +44,7 @@ def make_repertoire(robot, k=3):
     settings |= {"archive": GRID, "min_objective": -374.7}
     return Repertoire(
         problem=walking_record(robot.with_episode_steps(10)),
-        settings=find_algorithm("cma-mae").settings(settings),
+        settings=ALGORITHMS.find("cma-mae").settings(settings),
         elites=Elites(np.array(CELLS[:k], np.int64), solutions, rng.normal(size=k), rng.random((k, 4))),
         thresholds=np.append(rng.normal(size=11), -np.inf),
         history={
