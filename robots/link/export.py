@@ -17,7 +17,7 @@ from robots.errors import InvalidValueError, SurefootError
 from robots.files.atomic import replace_file, write_text
 from robots.link.interface import Interface
 from robots.robot import Robot
-from robots.task.observations import OBSERVATION_LIMIT
+from robots.task.observations import OBSERVATION_LIMIT, Entry
 
 if TYPE_CHECKING:
     import onnx
@@ -187,7 +187,7 @@ def _metadata(robot: Robot, gait: str, samples: int) -> dict[str, str]:
         "action_scale": _csv(face.action_scale.tolist()),
         "observation_names": ",".join(entry.label.replace(",", "") for entry in entries),
         "observation_terms_scale": _csv(entry.scale for entry in entries),
-        "observation_terms_clip": ",".join(f"{-_CLIP};{_CLIP}" for _ in entries),
+        "observation_terms_clip": ",".join("{};{}".format(*_seen_range(entry)) for entry in entries),
         "observation_terms_history_length": ",".join("0" for _ in entries),
         "observation_terms_flatten_history_dim": ",".join("1" for _ in entries),
         "kp": json.dumps(kp),
@@ -233,6 +233,11 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
     }
 
 
+def _seen_range(entry: Entry) -> list[float]:
+    """What other runtimes clip a number of an observation to [its unit]: they scale it only afterwards."""
+    return [-_CLIP / abs(entry.scale), _CLIP / abs(entry.scale)]
+
+
 def _csv(numbers: Iterable[float]) -> str:
     return ",".join(repr(float(number)) for number in numbers)
 
@@ -241,7 +246,8 @@ def deploy_yaml(robot: Robot) -> dict[str, Any]:
     """What the `deploy.yaml` of Unitree's RL deployment holds.
 
     Gains are in the order of the robot's motors, everything else in that of the actions; `joint_ids_map` has
-    the motor of each action.
+    the motor of each action. The runtime clips a target after scale and offset, in rad (or m), but an
+    observation before its scale: each clip is in these units, and changes nothing of a gait.
 
     Raises:
         InvalidValueError: the robot is not driven by servos alone, or has motors that no action drives.
@@ -262,7 +268,7 @@ def deploy_yaml(robot: Robot) -> dict[str, Any]:
         )
     by_motor = np.argsort(face.motors)
     observations = {
-        entry.label: {"params": {}, "clip": [-_CLIP, _CLIP], "scale": [entry.scale], "history_length": 1}
+        entry.label: {"params": {}, "clip": _seen_range(entry), "scale": [entry.scale], "history_length": 1}
         for entry in (robot.entries if robot.controller.closed_loop else ())
     }
     return {
@@ -274,7 +280,7 @@ def deploy_yaml(robot: Robot) -> dict[str, Any]:
         "commands": {},
         "actions": {
             "JointPositionAction": {
-                "clip": [[-1.0, 1.0] for _ in range(count)],
+                "clip": np.sort([face.offset - face.scale, face.offset + face.scale], axis=0).T.tolist(),
                 "joint_names": [".*"],
                 "scale": face.scale.tolist(),
                 "offset": face.offset.tolist(),

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -121,6 +122,62 @@ def test_gains_of_deploy_yaml_are_by_motor_and_targets_go_through_the_map() -> N
         assert (motor["kp"], motor["kd"]) == (face.kp[j], face.kd[j])
         assert motor["q"] == pytest.approx(face.offset[j] + face.scale[j] * action[j])
     assert told["joint_ids_map"] == list(range(18))[::-1]
+
+
+def runtimes_target(term: dict, action: np.ndarray) -> np.ndarray:
+    """What Unitree's JointAction and Isaac Lab's make of an action: scale and offset first, then the clip."""
+    target = np.float32(action) * np.float32(term["scale"]) + np.float32(term["offset"])
+    if term["clip"] is None:
+        return target
+    low, high = np.float32(term["clip"]).T
+    return np.minimum(np.maximum(target, low), high)
+
+
+def runtimes_observation(quantity: float, clip: list[float], scale: float) -> np.float32:
+    """What their terms of an observation make of a quantity: they clip it first, and scale it then."""
+    return np.float32(scale) * min(max(np.float32(quantity), np.float32(clip[0])), np.float32(clip[1]))
+
+
+def _turned_around(robot: Robot) -> Robot:
+    """A robot whose servos go the other way."""
+    physics = copy.copy(robot.physics)
+    physics.actuator_gear[:, 0] *= -1
+    return replace(robot, physics=physics)
+
+
+@pytest.mark.parametrize("robot", [load_robot("quadruped"), _turned_around(load_robot("quadruped"))])
+def test_a_runtime_that_clips_targets_in_radians_sends_servos_where_training_did(robot: Robot) -> None:
+    told, rng = deploy_yaml(robot)["actions"]["JointPositionAction"], np.random.default_rng(1)
+    motors = [motor_of(robot.physics, joint) for joint in robot.description.joints]
+    low, high = robot.physics.actuator_ctrlrange[motors].T
+    gear = robot.physics.actuator_gear[0, 0]
+    for action in (np.full(12, -1.0), np.zeros(12), np.ones(12), *rng.uniform(-1, 1, (20, 12))):
+        trained = (low + (high - low) * (action + 1) / 2) / gear  # of joint positions, as MuJoCo's controls
+        np.testing.assert_allclose(runtimes_target(told, action), trained, atol=1e-6)
+    shank = robot.description.joints.index("front_left_shank")
+    assert abs(runtimes_target(told, np.zeros(12))[shank]) == pytest.approx(1.8)  # and not 1.0
+    wild = runtimes_target(told, np.full(12, 50.0))  # of a runtime gone wrong
+    assert (wild <= np.maximum(low, high).max() + 1e-6).all()
+    assert (np.sort([low / gear, high / gear], axis=0)[1] >= wild - 1e-6).all()
+
+
+@pytest.mark.parametrize("scale", [0.05, -0.25, 2.0])
+def test_a_runtime_that_clips_quantities_sees_what_training_did(scale: float) -> None:
+    scaled = ", ".join(f"{{term: {term}, scale: {scale}}}" for term in ("joint_speed", "gravity"))
+    seen = f"{{terms: [{scaled}, last_action, heading, roll, pitch]}}"
+    known = load_robot("quadruped")
+    described = re.sub(r"(?m)^observations:.*$", f"observations: {seen}", known.yaml)
+    robot = robot_from_text(known.xml, described, origin="it")
+    terms = deploy_yaml(robot)["observations"]
+    parameters = np.zeros(robot.controller.parameter_count)
+    told = session(onnx_model(robot, parameters, gait="row 3")).get_modelmeta().custom_metadata_map
+    clips = [[float(end) for end in pair.split(";")] for pair in told["observation_terms_clip"].split(",")]
+    for entry, clip in zip(robot.entries, clips, strict=True):
+        term = terms[entry.label]
+        assert clip == pytest.approx(term["clip"])
+        for quantity in (-1000.0, -7.0, -0.3, 0.0, 0.3, 7.0, 1000.0):
+            trained = np.clip(entry.scale * quantity, -5, 5)
+            assert runtimes_observation(quantity, term["clip"], *term["scale"]) == pytest.approx(trained)
 
 
 def test_what_cannot_be_exported_is_refused(ant: Robot, controllers: np.ndarray) -> None:
