@@ -5,18 +5,17 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapt.mission.events import Event, MissionFacts, read_log
+from adapt.mission.events import Event, MissionFacts
 from adapt.mission.keeper import KeeperProcess
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.mission import CORES, EPISODES, REFINEMENT
 from adapt.mission.mission import Mission as _Mission
 from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.poses import PoseRecorder
-from adapt.mission.recording import ReplayedWorld, check_decisions
 from adapt.selectors.catalogue import find_table
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.files.atomic import explain_errors, write_text
 from robots.files.records import validate
 from surefoot.shipped import opened
@@ -43,12 +42,12 @@ class Mission(_Mission):
         robot: address of a robot to walk with, tcp://HOST:PORT, see `surefoot robot`; in the end, and upon
             any error, it is damped. By default the mission simulates one.
         keys: folder with the keys of an encrypted link.
-        log: file to which every event and all poses are written as they come, for `surefoot explore` and
-            `replay`; it is replaced.
+        log: file to which every event and all poses are written as they come, for `surefoot explore`; it is
+            replaced.
         on_step: called after every control step with the simulation, or with the `LinkedWorld`.
         say: told what somebody near the robot has to do.
         **settings: of `adapt.mission.mission.Mission`: `seed`, `episodes`, `refinement`, `cores`, `threads`,
-            `record` where there is no log, and `world` in place of `robot`.
+            and `world` in place of `robot`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -92,7 +91,7 @@ class Mission(_Mission):
             )
         self._log = None if log is None else _Log(Path(log))
         if self._log:
-            on_step, settings["record"] = self._log.noting(on_step), self._log.observed.append
+            on_step = self._log.noting(on_step)
         settings |= {"table": table, "selector": selector, "on_step": on_step}
         self.linked: LinkedWorld | None = None
         with ExitStack() as stack:
@@ -139,14 +138,12 @@ class _Log:
 
     Attributes:
         header: its first line.
-        observed: lines about what was observed since the last event.
     """
 
     header: str
 
     def __init__(self, path: Path) -> None:
         self._path, self._poses = path, PoseRecorder()
-        self.observed: list[str] = []
 
     def noting(self, on_step: Callable[[Any], None]) -> Callable[[Any], None]:
         """An `on_step` that also takes in where the robot is."""
@@ -162,61 +159,10 @@ class _Log:
         write_text(self._path, f"{self.header}\n")
 
     def add(self, event: Event) -> None:
-        """Write an event, and what was observed before it."""
-        lines = [*self._poses.lines(), *self.observed, event.line()]
+        """Write an event, and the poses before it."""
+        lines = [*self._poses.lines(), event.line()]
         with (
             explain_errors(f"{self._path} cannot be written"),
             self._path.open("a", encoding="utf-8") as file,
         ):
             file.writelines(f"{line}\n" for line in lines)
-        self.observed.clear()
-
-
-def replay(
-    source: Repertoire | str | Path,
-    log: str | Path,
-    *,
-    rehearsal: "Table | str | Path | None" = None,
-    threads: int | None = None,
-) -> str:
-    """Have monitor, selector and planner decide again on what the robot of a mission observed.
-
-    Args:
-        source: the repertoire of the mission, see `Mission`.
-        log: that `surefoot mission --log` wrote.
-        rehearsal: of the mission; the one that the log names by default.
-        threads: of the simulation.
-
-    Returns:
-        How many decisions there were, which are all the same.
-
-    Raises:
-        InvalidFileError: the log is none, is damaged, or is of another repertoire.
-        adapt.mission.recording.DepartureError: a decision differs: the first one.
-    """
-    path = Path(log)
-    repertoire, file = opened(source)
-    asked, events = read_log(path)
-    if asked.repertoire != fingerprint(repertoire):
-        raise InvalidFileError(f"the mission of {path} was walked with another repertoire")
-    table, _ = find_table(
-        repertoire, file, asked.selector, asked.rehearsal if rehearsal is None else rehearsal
-    )
-    mission = Mission(
-        repertoire,
-        goals=asked.goals,
-        seconds=asked.seconds,
-        within=asked.within,
-        rehearsal=table,
-        selector=asked.selector,
-        episodes=asked.think_episodes,
-        refinement=asked.refine,
-        cores=asked.cores,
-        seed=asked.seed,
-        threads=threads,
-        world=ReplayedWorld(path, repertoire.robot),
-    )
-    same = check_decisions(mission, events)
-    counts = ", ".join(f"{number} {kind}" for kind, number in same.items())
-    cut = "" if same["end"] else "; there the log ends, before the mission did"
-    return f"all {same.total()} events up to {mission.result.seconds:.1f} s are as they were: {counts}{cut}"

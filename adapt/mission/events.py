@@ -116,7 +116,7 @@ def log_records(path: Path) -> list[dict[str, Any]]:
 
 def _events(records: Iterable[dict[str, Any]]) -> Iterable[Event]:
     for record in records:
-        if record["kind"] in ("poses", "observed"):  # of `adapt.mission.poses` and `recording`
+        if record["kind"] == "poses":  # see `adapt.mission.poses`
             continue
         if record["kind"] not in KINDS:
             raise ValueError("no kind of event")

@@ -14,7 +14,6 @@ from adapt.mission.outcomes import SAMPLE, Paths, Way
 from adapt.mission.plan import Plan, PlannedChange
 from adapt.mission.planner import PlannedStretch, choose_gait
 from adapt.mission.pose import Pose
-from adapt.mission.recording import RecordedWorld
 from adapt.mission.result import MissionResult
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.surprises import Surprises
@@ -72,7 +71,6 @@ class Mission:
         healthy: of another mission of the same repertoire and selector, so that it is prepared at once.
         threads: of the simulation; all cores by default. The mission does not depend on it.
         world: where the robot walks; by default it is simulated, with what the plan says happens to it.
-        record: called with lines for a log of what is observed, see `RecordedWorld`.
         on_step: called with that simulation after every control step.
 
     Attributes:
@@ -99,7 +97,6 @@ class Mission:
         healthy: Paths | None = None,
         threads: int | None = None,
         world: World | None = None,
-        record: Callable[[str], object] | None = None,
         on_step: Callable[[SimulatedWorld], None] = lambda _: None,
     ) -> None:
         if not len(repertoire.elites):
@@ -121,8 +118,6 @@ class Mission:
         self._thought, self._reached = 0.0, 0
         self._repaired = set[str]()  # damages that it believed in until a motor worked
         self._world: World = world or self._simulated(body or repertoire.robot, on_step)
-        if record is not None:
-            self._world = RecordedWorld(self._world, record)
         self._knowledge = Knowledge(
             repertoire,
             entry,

@@ -1,4 +1,4 @@
-"""`World`: what a mission asks of the robot that walks it, be it simulated, behind a link, or recorded."""
+"""`World`: what a mission asks of the robot that walks it, be it simulated or behind a link."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,11 +55,7 @@ class BackgroundSearch(NamedTuple):
 
 
 class World(Protocol):
-    """Where a mission's robot walks.
-
-    What its properties say changes during calls of its methods alone: whoever notes what these gave can have
-    the mission decide everything again.
-    """
+    """Where a mission's robot walks; what its properties say changes during calls of its methods alone."""
 
     @property
     def stands(self) -> bool:

@@ -16,7 +16,6 @@ from surefoot.commands.console import (
     check_different,
     console,
     print_rendering_note,
-    refuse_others,
     seed_option,
     threads_option,
 )
@@ -99,13 +98,6 @@ from surefoot.mission import SECONDS, WITHIN
 )
 @click.option("--keys", type=AnyPath, metavar="FOLDER", help="Keys of the link to --robot, if it has any.")
 @click.option("--mcap", type=AnyPath, help="Write what --robot tells to this .mcap, for Foxglove and Rerun.")
-@click.option(
-    "--replay",
-    type=AnyPath,
-    metavar="LOG",
-    help="Decide everything again on what the robot of this --log observed, and compare; the log says how "
-    "the mission was asked for.",
-)
 @click.option("--overwrite", is_flag=True, help="Replace these files.")
 @threads_option
 def mission(
@@ -126,7 +118,6 @@ def mission(
     address: str | None,
     keys: Path | None,
     mcap: Path | None,
-    replay: Path | None,
     overwrite: bool,
     threads: int | None,
 ) -> None:
@@ -142,11 +133,6 @@ def mission(
     from robots.link.telemetry import McapLog, Reading
     from surefoot.resuming import locked_output
 
-    if replay is not None:
-        kept, context = ("file", "replay", "rehearsal", "plugin", "threads"), click.get_current_context()
-        refuse_others(context, kept, "--replay writes nothing, and asks for the mission of its log")
-        _replay(file, replay, rehearsal, threads)
-        return
     if address is None and (keys or mcap):
         raise click.UsageError("--keys and --mcap are of a link to a robot: name one with --robot")
     if address is not None and (changes or video):
@@ -205,15 +191,3 @@ def mission(
         draw_mission(events, made.plan, f"{made.repertoire.robot.name}: {made.result.words}", plot)
     for path in filter(None, written.values()):
         console.print(f"saved {path}")
-
-
-def _replay(file: Path, log: Path, rehearsal: Path | None, threads: int | None) -> None:
-    """Decide again what a log has; exit code 1 where something differs."""
-    from adapt.mission.recording import DepartureError
-    from surefoot.mission import replay
-
-    try:
-        console.print(replay(file, log, rehearsal=rehearsal, threads=threads))
-    except DepartureError as error:
-        console.print(f"the replay departs from the log: {error}")
-        click.get_current_context().exit(1)

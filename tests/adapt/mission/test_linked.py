@@ -159,7 +159,7 @@ def test_the_time_of_a_gait_is_that_of_the_robot_even_if_states_do_not_come() ->
 
 
 def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind a link a search that was given up still runs to its end, unlike in a replay."""
+    """Behind a link a search that was given up still runs to its end, unlike in the simulation."""
     seeds: list[int] = []
 
     def noting(_: object, seed: int) -> SimpleNamespace:

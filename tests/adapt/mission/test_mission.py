@@ -1,7 +1,6 @@
 """Missions of a small repertoire, from the first step to the last."""
 
 import itertools
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,15 +28,16 @@ from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
-from robots.errors import InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.locks import locked
 from robots.motors import Motors
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.simulation import Request, Simulation
 from robots.simulation.trace import SENSORS, TraceColumns
+from surefoot.mission import _Log
 from surefoot.shipped import repertoire_path
-from tests.adapt.mission.small import small_ant, small_hexapod
+from tests.adapt.mission.small import note_calls, small_ant, small_hexapod
 
 
 @pytest.fixture(scope="module")
@@ -93,19 +93,22 @@ def test_a_mission_ends_in_time_though_the_robot_fell_just_before(small: tuple[R
 
 
 def test_a_robot_that_sees_its_goal_is_told_it_every_half_second_whole_or_damaged() -> None:
-    lines, goal = list[str](), (5.0, 30.0)
-    events, mission = walk(
-        small_ant(), goals=[goal], changes=["back_right:dead@5"], seconds=20.0, record=lines.append
+    goal = (5.0, 30.0)
+    (gaits, table), settings = small_ant(), {"selector": "rehearsed", "refinement": 0, "seed": 1}
+    mission = surefoot.Mission(
+        gaits, goals=[goal], changes=["back_right:dead@5"], seconds=20.0, rehearsal=table, **settings
     )
+    calls = note_calls(mission)
+    events = list(mission)
     thought = next(event.time for event in events if event.kind == "thought")
-    drives = [line for line in map(json.loads, lines) if line.get("call") == "drive" and not line["abrupt"]]
-    bearings = np.array([Pose(*line["start"]).bearing(goal) for line in drives])
-    told = np.array([line["towards"] for line in drives])
+    drives = [call for call in calls if call.name == "drive" and not call.abrupt]
+    bearings = np.array([call.found.start.bearing(goal) for call in drives])
+    told = np.array([call.towards for call in drives])
     assert abs(bearings).max() > np.pi / 3
     off = (told - bearings + np.pi) % (2 * np.pi) - np.pi
     assert abs(off).max() > 0.01, "less than how far it walked aside"
     np.testing.assert_allclose(off[:4], 0, atol=1e-9)
-    clocks = np.array([line["clock"] for line in drives])
+    clocks = np.array([call.clock for call in drives])
     for some in (clocks <= thought, clocks > thought):
         assert np.median(np.diff(clocks[some])) == pytest.approx(0.5, abs=0.01)
     walks = [event for event in events if event.kind == "walk" and event.time > thought]
@@ -119,7 +122,7 @@ def test_while_it_walks_it_simulates_all_gaits(
 ) -> None:
     monkeypatch.setattr(diagnosis, "_LISTED", 4)
     monkeypatch.setattr(diagnosis, "_TURNING", 4)
-    (repertoire, table), lines = small, list[str]()
+    repertoire, table = small
     mission = surefoot.Mission(
         repertoire,
         rehearsal=table,
@@ -128,7 +131,6 @@ def test_while_it_walks_it_simulates_all_gaits(
         seconds=30.0,
         refinement=0,
         seed=1,
-        record=lines.append,
     )
     known: list[int] = []
     for event in mission:
@@ -137,23 +139,21 @@ def test_while_it_walks_it_simulates_all_gaits(
         known += [len(mission._outcomes.rows)] if event.kind == "walk" and known else []
     assert known[0] <= 4 < known[-1] == len(repertoire)
     assert len(set(known)) > 3, "not all at once"
-    assert sum(json.loads(line).get("call") == "searched" for line in lines) == 5, "replays need that"
 
 
 def test_a_robot_that_tips_over_while_it_stands_sets_off_at_once() -> None:
     gaits = surefoot.load("quadruped")
-    lines = list[str]()
-    mission = surefoot.Mission(
-        gaits, changes=["back_left:lost@1"], seconds=12.0, refinement=0, seed=1, record=lines.append
-    )
+    mission = surefoot.Mission(gaits, changes=["back_left:lost@1"], seconds=12.0, refinement=0, seed=1)
+    calls = note_calls(mission)
     events = list(mission)
-    calls = [line for line in map(json.loads, lines) if "call" in line]
-    names = [line["call"] for line in calls]
+    names = [call.name for call in calls]
     upright = names.index("set_upright")
     assert names[upright : upright + 3] == ["set_upright", "stand", "set_upright"]
     assert "stand" not in names[upright + 2 :]
-    later = [line for line in calls[upright + 2 :] if line["call"] == "drive"]
-    begins = [line["abrupt"] for line in later if calls[calls.index(line) - 1]["call"] == "set_upright"]
+    later = [
+        call for before, call in itertools.pairwise(calls[upright + 2 :]) if before.name == "set_upright"
+    ]
+    begins = [call.abrupt for call in later if call.name == "drive"]
     assert set(begins) == {True}, "it begins as episodes do"
     walks = [event.time for event in events if event.kind == "walk" and event.time > 3.0]
     assert len(walks) > 1
@@ -259,17 +259,21 @@ def test_after_a_trial_as_expected_it_goes_on_without_stopping_and_knows_what_th
     alarms = iter([None] * 30 + ["a false alarm"])
     monkeypatch.setattr(Monitor, "watch", lambda *_: next(alarms, None))
     monkeypatch.setattr(Monitor, "highest", 0.0)
-    lines = list[str]()
-    events, mission = walk(small, seconds=9.0, record=lines.append)
+    repertoire, table = small
+    settings = {"rehearsal": table, "selector": "rehearsed", "refinement": 0, "seed": 1}
+    mission = surefoot.Mission(repertoire, seconds=9.0, **settings)
+    calls = note_calls(mission)
+    events = list(mission)
     assert [event.kind for event in events if event.kind in ("alarm", "trial", "stumble", "thought")] == [
         "alarm",
         "trial",
         "stumble",
     ]
     (trial,) = (event for event in events if event.kind == "trial")
-    calls = [line for line in map(json.loads, lines) if "call" in line]
-    tried = next(i for i, line in enumerate(calls) if line["call"] == "drive" and line["clock"] == trial.time)
-    assert (calls[tried]["abrupt"], calls[tried + 1]["call"]) == (True, "drive")
+    tried = next(
+        i for i, call in enumerate(calls) if call.name == "drive" and call.clock == pytest.approx(trial.time)
+    )
+    assert (calls[tried].abrupt, calls[tried + 1].name) == (True, "drive")
     seen = [(way.row, seconds) for way, _, seconds in mission._outcomes._residuals]
     assert (trial.facts["row"], trial.facts["seconds"]) in seen
 
@@ -630,8 +634,27 @@ def test_the_command_writes_a_log_and_a_picture(small: tuple[Repertoire, Table],
     assert (code, "log.jsonl is in use by process" in err) == (2, True)
     code, _, err = run("mission", file, "--robot", "tcp://127.0.0.1:6000", "--mcap", log)
     assert (code, "choose another --mcap" in err) == (2, True)
-    code, _, err = run("mission", file, "--replay", log, "--plot", plot, "--seed", 3, "--threads", 1)
-    assert (code, "asks for the mission of its log: leave out --seed, --plot" in err) == (2, True)
+
+
+def test_a_log_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.symlink_to("/dev/full")
+    with pytest.raises(InvalidFileError, match="cannot be written: no space left on device"):
+        _Log(log).add(Event(0.0, "start", "It sets off.", Pose()))
+
+
+def test_a_mission_in_python_writes_a_log(small: tuple[Repertoire, Table], tmp_path: Path) -> None:
+    log, clocks = tmp_path / "log.jsonl", []
+    ways = {"episodes": np.int64(20), "refinement": 5, "seed": 3}
+    mission = surefoot.Mission(
+        small[0], seconds=1.0, log=log, on_step=lambda world: clocks.append(world.clock), **ways
+    )
+    assert not log.exists()
+    events = list(mission)
+    assert clocks[-1] == pytest.approx(1.0)
+    asked, logged = read_log(log)
+    assert (asked.seconds, asked.think_episodes, asked.refine, asked.seed) == (1.0, 20, 5, 3)
+    assert [event.line() for event in logged] == [event.line() for event in events]
 
 
 def test_a_film_shows_the_robot_and_its_way(small: tuple[Repertoire, Table], run, tmp_path: Path) -> None:
