@@ -19,7 +19,8 @@ from adapt.selectors.catalogue import make_selector
 from adapt.selectors.selector import Context, Prior
 from adapt.self_model.twin import Thinking
 from robots.deployment.traces import read_trace
-from robots.link.driving import DrivenStep, drive, first_state, is_fallen
+from robots.falls import has_fallen
+from robots.link.driving import DrivenStep, drive, first_state
 from robots.link.remote import RemoteLink
 from robots.link.telemetry import write_link_csv
 from robots.robot import Robot
@@ -29,7 +30,7 @@ def walk(robot: Robot, solution: np.ndarray, address: str) -> Outcome:
     """A trial: the objective of the Hexapod's training, whether it fell, and what its sensors read."""
     moments: list[DrivenStep] = []
     with RemoteLink(robot, address) as link:
-        while is_fallen(robot, first_state(link)):
+        while has_fallen(robot, first_state(link).imu_state.quaternion):
             pass  # until somebody has set it on its feet
         walked = drive(link, solution, robot.description.episode_steps * robot.control_step, moments.append)
     with TemporaryDirectory() as folder:

@@ -137,9 +137,11 @@ class Repertoire:
         names = (subject, "algorithm", "evaluations", "archive", "best")
         return {name: textwrap.shorten(facts[name], _WIDTH) for name in names}
 
-    @property
+    @cached_property
     def robot(self) -> Robot:
-        """The robot that they drive, with the episode length of the run.
+        """The robot that they drive, with the episode length of the run; its episodes end when it falls.
+
+        That of the training, whose episodes end as its description says, is `problem.robot`.
 
         Raises:
             InvalidValueError: the problem is not that of a robot.
@@ -149,7 +151,7 @@ class Repertoire:
                 f"the repertoire is of {self.problem.name}, which is not a robot: "
                 "choose one that was trained for a robot"
             )
-        return self.problem.robot
+        return self.problem.robot.until_it_falls()
 
     @property
     def controller(self) -> str:

@@ -107,6 +107,8 @@ class Robot:
         start: position of joints at the start of an episode, as far as the description gives them.
         modifications: what was done to the robot since it was whole, in order.
         task: keys of the YAML that were given other values in its place, see `with_task`.
+        ends_at_fall: whether episodes end once it has fallen, see `robots.falls`, and not only as its
+            description says.
     """
 
     description: Description
@@ -118,6 +120,7 @@ class Robot:
     start: Mapping[str, np.ndarray]
     modifications: tuple[Modification, ...] = ()
     task: Mapping[str, Any] = field(default_factory=dict)
+    ends_at_fall: bool = False
 
     def __repr__(self) -> str:
         changes = "".join(f", {change.label}" for change in self.modifications)
@@ -268,6 +271,10 @@ class Robot:
         if steps is None:
             return self
         return replace(self, description=self.description.model_copy(update={"episode_steps": steps}))
+
+    def until_it_falls(self) -> "Robot":
+        """The robot whose episodes end once it has fallen, see `ends_at_fall`; it shares the model."""
+        return replace(self, ends_at_fall=True)
 
     def with_command(self, speed: float, turn: float) -> "Robot":
         """The robot in whose episodes this is the command [m/s, rad/s]; it shares the model.

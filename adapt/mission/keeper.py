@@ -15,7 +15,8 @@ from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import all_servos, ramped, standing_action
 from repertoire.execution.workers import interrupts_blocked
 from robots.errors import SurefootError
-from robots.link.driving import Senses, angles, ask_for_priority, first_state, is_fallen
+from robots.falls import has_fallen
+from robots.link.driving import Senses, angles, ask_for_priority, first_state
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import Odometry, State
@@ -164,7 +165,11 @@ class Keeper:
             self._made += 1
             if motion is not None and motion.row is not None:
                 self._senses(_turned(self._seen, motion.frame), self._told)
-        if motion is not None and motion.row is not None and is_fallen(self._robot, state):
+        if (
+            motion is not None
+            and motion.row is not None
+            and has_fallen(self._robot, state.imu_state.quaternion)
+        ):
             self.begin(Motion())
         return True
 

@@ -13,8 +13,8 @@ from adapt.damage import HEALTHY
 from adapt.mission.keeper import Driver, Motion
 from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import BackgroundSearch, Stretch, Until, all_servos, check_turns, go_on
-from robots.attitude import is_on_feet
-from robots.link.driving import angles, is_fallen
+from robots.falls import has_fallen, rests_on_feet
+from robots.link.driving import angles
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError
 from robots.robot import Robot
@@ -108,7 +108,7 @@ class LinkedWorld:
             self._advance()
             now = min(steps, max(made + 1, round((self.seen.state.time - begun) / self._step)))
             trace[made:now] = self._reading()
-            if is_fallen(self.robot, self.seen.state):
+            if has_fallen(self.robot, self.seen.state.imu_state.quaternion):
                 self.driving = None
                 return trace[:now], True
             while made < now:
@@ -154,7 +154,7 @@ class LinkedWorld:
         """See `World.think`."""
         self._attend()
         self._driver.rest()
-        return row is not None and is_fallen(self.robot, self.seen.state)
+        return row is not None and has_fallen(self.robot, self.seen.state.imu_state.quaternion)
 
     def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """See `World.search`; one search follows the other, so that the first has all cores."""
@@ -233,7 +233,7 @@ class LinkedWorld:
 
     @property
     def _up(self) -> bool:
-        return is_on_feet(self.seen.state.imu_state.quaternion)
+        return rests_on_feet(self.seen.state.imu_state.quaternion)
 
 
 def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
@@ -260,7 +260,7 @@ def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
         "turned": yaw[-1] - yaw[0],
         "path": np.linalg.norm(np.diff(places, axis=0), axis=1).sum(),
         "ahead": progress[-1],
-        "terminated": fell,
+        "fell": fell,
     }
     for name, value in found.items():
         tally[name] = value

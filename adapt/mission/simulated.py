@@ -23,8 +23,9 @@ from adapt.mission.world import (
     ramped,
     standing_action,
 )
-from robots.attitude import is_on_feet, yaw_of
+from robots.attitude import yaw_of
 from robots.errors import InvalidValueError
+from robots.falls import rests_on_feet
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
@@ -71,6 +72,7 @@ class SimulatedWorld:
         on_step: Callable[[], None] = lambda: None,
     ) -> None:
         check_turns(robot)
+        robot = robot.until_it_falls()
         self._whole, self._seed = robot, seed
         self._changes = [(change, change.damage.apply(robot)) for change in changes]
         for each, what in (
@@ -101,8 +103,8 @@ class SimulatedWorld:
 
     @property
     def upright(self) -> bool:
-        """Whether the robot is alive, as its description has it, and does not lean far to a side."""
-        return not self._stepper.tally.terminated and is_on_feet(self._root[3:])
+        """Whether the robot has not fallen, and rests on its feet; see `robots.falls`."""
+        return not self._stepper.tally.terminated and rests_on_feet(self._root[3:])
 
     def drive(
         self,

@@ -51,7 +51,8 @@ def _on_the_intact_robot(
     """Gaits with what they do where nothing is wrong."""
     k, problem = len(solutions), repertoire.problem
     seeds = derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES)
-    executor = start_executor(repertoire.robot, threads=threads)
+    assert problem.robot is not None
+    executor = start_executor(problem.robot, threads=threads)
     try:
         episodes = executor.evaluate(np.repeat(solutions, _EPISODES, axis=0), np.tile(seeds, k))
     finally:

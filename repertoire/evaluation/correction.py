@@ -70,7 +70,7 @@ def reevaluation(
         InvalidValueError: the repertoire is empty, a number is out of range, or the randomization changes
             nothing.
     """
-    robot = repertoire.robot
+    robot = repertoire.problem.robot or repertoire.robot  # of which episodes end as they did in training
     robots = draw_models(robot, randomization) if randomization else [robot]
     evaluator = Evaluator(repertoire, {"intact": robots}, threads=threads)
     return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.EVALUATION)

@@ -55,6 +55,7 @@ class Locomotion(Problem):
             raise InvalidValueError(f"damage_share must be from 0 to 1, not {damage_share}")
         if damage_share and breaker is None:
             raise InvalidValueError("a damage_share above 0 needs a breaker, which damages the robot")
+        robot = replace(robot, ends_at_fall=False)
         self._robot, controller = robot, robot.controller
         models = draw_models(robot, randomization) if randomization else [robot]
         damaged = breaker(robot, damages) if breaker and damage_share else {}

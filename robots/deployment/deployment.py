@@ -154,7 +154,7 @@ def deploy(
         InvalidValueError: an argument is outside what is said here.
     """
     limit = _whole_steps(robot, seconds)
-    limited = robot.with_episode_steps(limit)
+    limited = robot.with_episode_steps(limit).until_it_falls()
     parameters = limited.controller.checked_parameters(parameters)
     if not np.isfinite(parameters).all():
         raise InvalidValueError("parameters must be finite")

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.attitude import uprightness
 from robots.errors import InvalidValueError
+from robots.falls import has_fallen
 from robots.link.link import RobotLink
 from robots.link.messages import Odometry, State
 from robots.link.observer import Observer
@@ -21,7 +21,6 @@ from robots.simulation.observing import TARGET_X
 from robots.simulation.state import imu_axes
 
 _PRIORITY = 10  # of a control loop, above all that has none
-_TILT = 1.25  # [rad] beyond which a robot that does not say counts as fallen
 _ODOMETRY = ("velocity", "height", "bearing")
 
 
@@ -89,7 +88,7 @@ def drive(
                 sent = {number: told for number, told in sent.items() if number >= state.answered}
                 if on_step and state.answered in sent:
                     on_step(DrivenStep(step, state, sent[state.answered]))
-                if is_fallen(robot, state):
+                if has_fallen(robot, state.imu_state.quaternion):
                     return Drive(step, "fall", _ahead(first, last))
                 while seen <= step:  # steps whose states were lost count, too
                     observation, seen = observe(state, action), seen + 1
@@ -191,12 +190,6 @@ class Senses:
             "height": z - start.position[2],
             "bearing": math.atan2(-aside, TARGET_X - ahead) - math.remainder(yaw - yaw0, math.tau),
         }
-
-
-def is_fallen(robot: Robot, state: State) -> bool:
-    """Whether a robot is not up any more, as far as its IMU tells."""
-    leans = np.cos(robot.description.alive.max_tilt or _TILT)
-    return bool(uprightness(state.imu_state.quaternion) < leans)
 
 
 def _ahead(first: State, last: State) -> float | None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from robots.attitude import is_on_feet, yaw_of
+from robots.attitude import yaw_of
 from robots.errors import InvalidValueError
+from robots.falls import rests_on_feet
 from robots.link.interface import Interface
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import (
@@ -131,7 +132,7 @@ class SimulatedRobot:
     def _help(self, damped: bool) -> None:
         """Set the robot on its feet if it has lain in damping for long enough."""
         step, root = self._stepper.robot.control_step, self._stepper.data.qpos[self._position :][:7]
-        self._lain = self._lain + step if damped and not is_on_feet(root[3:]) else 0.0
+        self._lain = self._lain + step if damped and not rests_on_feet(root[3:]) else 0.0
         if self._helped and self._lain > _HELP:
             place, heading = root[:2].copy(), yaw_of(root[3:])
             self._stepper.data.qpos[:], self._stepper.data.qvel[:] = start_positions(self._stepper.robot), 0

@@ -1,6 +1,7 @@
 """The walking task as a Gymnasium environment: the same physics, step for step, as `Simulation`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         width: int = 640,
         height: int = 480,
     ) -> None:
-        self.robot = robot if isinstance(robot, Robot) else find_robot(robot)
+        found = robot if isinstance(robot, Robot) else find_robot(robot)
+        self.robot = replace(found, ends_at_fall=False)
         if render_mode not in (None, "rgb_array"):
             raise InvalidValueError(f"render_mode must be None or 'rgb_array', not {render_mode!r}")
         self.render_mode = render_mode

@@ -24,7 +24,8 @@ class Episodes(Evaluations):
     Attributes:
         distances: progress towards the target [m], (n,).
         energies: mechanical work of the motors, both signs counted [J], (n,).
-        fell: whether the episode ended before its time, be it that the simulation diverged, (n,).
+        fell: whether the robot fell, see `robots.falls`, or the simulation diverged, (n,). Only episodes of
+            `Robot.until_it_falls` end with it.
         midway: progress after two fifths of the longest episode, or at the end of a shorter one [m], (n,).
         lateral: displacement to the left of the start at the end [m], (n,).
         heading: yaw at the end [rad], (n,).
@@ -78,7 +79,7 @@ class Episodes(Evaluations):
             steps=steps,
             distances=tallies["initial_distance"] - tallies["target_distance"],
             energies=tallies["energy"].copy(),
-            fell=tallies["terminated"].copy(),
+            fell=tallies["fell"] | diverged,
             midway=tallies["midway"].copy(),
             lateral=tallies["lateral"].copy(),
             heading=tallies["heading"].copy(),

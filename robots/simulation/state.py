@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from robots.falls import limits_of
 from robots.model import ACCELEROMETER, contact_sensor
 from robots.motors import ABSENT, Motors, followed, motor_of
 from robots.robot import Robot
@@ -50,7 +51,9 @@ TALLY = np.dtype(
         ("commanded_speed", _FLOAT),  # [m/s]
         ("commanded_turn", _FLOAT),  # to the left [rad/s]
         ("seed", np.uint64),  # of the episode, from which the noise of its observations derives
-        ("terminated", _BOOL),  # whether the episode ended early: the robot is not alive, or diverged
+        ("down", _INT),  # control steps on end in which the robot was not upright, see `robots.falls`
+        ("fell", _BOOL),  # whether it has fallen
+        ("terminated", _BOOL),  # whether the episode ended early, see `Robot`, or because it diverged
         ("diverged", _BOOL),  # whether the simulation blew up
     ],
     align=True,
@@ -191,6 +194,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """One record of numbers, (1,)."""
     model, description, faults = robot.physics, robot.description, robot.faults
     alive, torso, qvel = description.alive, model.body(description.torso), _column(data, data.qvel)
+    limits = limits_of(robot)
     root, planar = robot.root_joint, not robot.moves_freely
     along = int(planar and model.jnt_axis[root, 0] != 1)  # the slides of a planar robot have any order
     up = 1 - along if planar else 2
@@ -211,6 +215,10 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "max_pitch": np.inf if alive.max_pitch is None else alive.max_pitch,
         "min_upright": -np.inf if alive.max_tilt is None else np.cos(alive.max_tilt),
         "ends_episode": alive.ends_episode,
+        "least_share": limits.share,
+        "least_upright": np.cos(limits.tilt),
+        "patience": limits.patience,
+        "until_it_falls": robot.ends_at_fall,
         "forfeits": alive.forfeits,
         "control_step": robot.control_step,
         "physics_step": model.opt.timestep,

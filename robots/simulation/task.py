@@ -46,6 +46,7 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     constants = task.constants[0]
     tally.commanded_speed = constants.slowest + uniform(seed, 0) * (constants.fastest - constants.slowest)
     tally.commanded_turn = constants.rightmost + uniform(seed, 1) * (constants.leftmost - constants.rightmost)
+    tally.down, tally.fell = 0, False
     tally.terminated = False
     tally.diverged = False
     for foot in range(episode.contacts.size):
@@ -249,7 +250,9 @@ def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
     tally.steps += 1
     if tally.steps <= constants.midway:
         tally.midway = tally.initial_distance - distance
-    tally.terminated = constants.ends_episode and not alive
+    tally.down = 0 if alive and _is_up(task, episode, pose) else tally.down + 1
+    tally.fell = tally.fell or tally.down > constants.patience
+    tally.terminated = (constants.ends_episode and not alive) or (constants.until_it_falls and tally.fell)
     if tally.terminated and constants.forfeits:
         kept = min(tally.objective, 0.0)  # or who walks backwards would gain by falling
         tally.reward += kept - tally.objective
@@ -364,6 +367,14 @@ def _alive(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
     for foot in range(episode.touching.size):
         alive &= not (episode.touching[foot] and task.untouched[foot])
     return alive
+
+
+@compiled()
+def _is_up(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
+    """Whether a robot that is alive is upright, too, see `robots.falls`."""
+    constants, height = task.constants[0], episode.tally[0].initial_height
+    leaning = np.cos(pose[3]) * np.cos(pose[4])
+    return bool(leaning > constants.least_upright and pose[2] > constants.least_share * height)
 
 
 @compiled()
