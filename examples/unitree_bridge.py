@@ -32,16 +32,22 @@ from robots.robot import Robot, find_robot
 LEGS = "FR", "FL", "RR", "RL"  # motors of the Go2 are numbered by these, and in each leg by ...
 PARTS = "hip", "thigh", "calf"
 PERIOD = 0.002  # [s] in which the last command is repeated, as the motors expect
+PATIENCE = 0.1  # [s] without a next one, after which motors are damped: then the server itself hangs
 
 
 class Go2:
-    """The robot, as `RobotServer` drives it. The server owns the watchdog: late commands bring damping."""
+    """The robot, as `RobotServer` drives it. The server owns the watchdog: late commands bring damping.
+
+    Motors are also damped where the server itself hangs. Where this whole process ends, nothing is put on the
+    bus any more: what the motors do then is the robot's own affair. Find out before you rely on it.
+    """
 
     def __init__(self, robot: Robot) -> None:
         self.face, self._lock, self._begun = Interface.of(robot), threading.Lock(), time.monotonic()
         self._motors = [self._motor(joint) for joint in robot.description.joints]
         self._feet = [LEGS.index(foot[:2].upper()) for foot in robot.description.feet]
-        self._seen: LowState_ | None = None
+        self._seen: tuple[float, LowState_] | None = None  # and when it came
+        self._until = 0.0
         self._crc, self._told = CRC(), unitree_go_msg_dds__LowCmd_()
         self._told.head[0], self._told.head[1], self._told.level_flag, self._told.gpio = 0xFE, 0xEF, 0xFF, 0
         for motor in self._told.motor_cmd:  # of which the Go2 has no more than twelve
@@ -62,19 +68,23 @@ class Go2:
     def step(self, commands: tuple[MotorCommand, ...]) -> None:
         """Tell the motors what to do from now on; mode 0 is damping."""
         with self._lock:
-            for number, command in zip(self._motors, commands, strict=True):
-                motor, on = self._told.motor_cmd[number], command.mode
-                motor.mode, motor.kd, motor.dq = 0x01, command.kd, on * command.dq
-                motor.q, motor.kp, motor.tau = on * command.q, on * command.kp, on * command.tau
+            self._put(commands)
+            self._until = time.monotonic() + PATIENCE
+
+    def _put(self, commands: tuple[MotorCommand, ...]) -> None:
+        for number, command in zip(self._motors, commands, strict=True):
+            motor, on = self._told.motor_cmd[number], command.mode
+            motor.mode, motor.kd, motor.dq = 0x01, command.kd, on * command.dq
+            motor.q, motor.kp, motor.tau = on * command.q, on * command.kp, on * command.tau
 
     def state(self, seq: int, mode: Mode, answered: int) -> State:
-        """What the robot said last."""
-        seen = self._seen
-        assert seen is not None
+        """What the robot said last, and when; the computer that drives refuses what does not change."""
+        assert self._seen is not None
+        when, seen = self._seen
         motors = [seen.motor_state[number] for number in self._motors]
         return State(
             seq=seq,
-            time=time.monotonic() - self._begun,
+            time=max(0.0, when - self._begun),
             mode=mode,
             answered=answered,
             motor_state=tuple(
@@ -96,11 +106,13 @@ class Go2:
         return 3 * LEGS.index(leg) + PARTS.index(part)
 
     def _see(self, message: LowState_) -> None:
-        self._seen = message
+        self._seen = time.monotonic(), message
 
     def _repeat(self) -> None:
         while True:
             with self._lock:
+                if time.monotonic() > self._until:
+                    self._put(damping_commands(self.face))
                 self._told.crc = self._crc.Crc(self._told)
                 self._pub.Write(self._told)
             time.sleep(PERIOD)

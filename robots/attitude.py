@@ -15,3 +15,8 @@ def yaw_of(quaternion: Sequence[float] | np.ndarray) -> float:
     """Heading of a torso with the orientation w, x, y, z of length 1, to the left of x [rad]."""
     w, x, y, z = quaternion
     return float(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+
+
+def turned_by(before: Sequence[float] | np.ndarray, after: Sequence[float] | np.ndarray) -> float:
+    """Angle between the orientations w, x, y, z of length 1 [rad]."""
+    return float(2 * np.arccos(min(1.0, abs(np.dot(before, after)))))

@@ -7,7 +7,7 @@ import numpy as np
 
 from robots.errors import InvalidValueError
 from robots.model import put_joints, standing_data
-from robots.motors import motor_of
+from robots.motors import Motors, motor_of
 from robots.robot import Robot
 from robots.task.terrain import BEYOND
 
@@ -38,6 +38,17 @@ class Stance:
     def fits(self) -> bool:
         """Whether episodes may start in the pose as it is."""
         return not self.fell and abs(self.gap) < _NEAR * self.height
+
+
+def all_servos(robot: Robot) -> bool:
+    """Whether all motors of a robot hold positions."""
+    return bool(Motors.of(robot.physics, robot.description.joints).servos.all())
+
+
+def standing_action(robot: Robot) -> np.ndarray:
+    """The action that sends servos to the first pose, (a,); 0 of motors that are told torques."""
+    joints = robot.description.joints
+    return Motors.of(robot.physics, joints).actions(np.array([robot.start_of(joint) for joint in joints]))
 
 
 def try_stance(robot: Robot) -> Stance:

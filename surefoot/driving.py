@@ -84,7 +84,11 @@ def drive(
         told = note if csv is not None or log else None
         done = play(link, solution, seconds, told, command)
         way = "it does not know where it is" if done.ahead is None else f"{done.ahead:.2f} m ahead"
-        end = "still on its feet" if done.ended == "time" else "it fell, and is damped"
+        end = {
+            "time": "still on its feet",
+            "fall": "it fell, and is damped",
+            "damping": "it damped itself, since commands came late",
+        }[done.ended]
         return f"{done.steps * machine.control_step:.1f} s: {way}, {end}; {link.words}"
 
 
@@ -100,6 +104,7 @@ def serve(
     odometry: bool = True,
     stop: Callable[[], bool] = lambda: False,
     on_start: Callable[["RobotServer"], None] | None = None,
+    say: Callable[[str], object] = print,
 ) -> str:
     """Simulate a robot in real time that others drive over ZeroMQ, until `stop()`.
 
@@ -114,6 +119,7 @@ def serve(
         odometry: whether it knows where it is.
         stop: asked in every control step.
         on_start: called with the server once it listens.
+        say: told once of each fault that it survives, in a thread of its own.
 
     Returns:
         How well it kept time, in a line.
@@ -138,7 +144,7 @@ def serve(
         )
     del happens[: len(before)]
     simulated = SimulatedRobot(broken, whole, seed=seed, odometry=odometry, changes=happens, helped=helped)
-    server = RobotServer(simulated, address, keys=None if keys is None else Path(keys))
+    server = RobotServer(simulated, address, keys=None if keys is None else Path(keys), say=say)
     try:
         if on_start:
             on_start(server)

@@ -1,7 +1,22 @@
-"""`Keeper`: keeps a robot behind a link going; `KeeperProcess`: even while others think."""
+"""`Keeper`: keeps a robot behind a link going; `KeeperProcess`: even while others think.
+
+What it does ends by itself, whether or not anybody tells it what comes next:
+
+| motion | ends | then |
+|---|---|---|
+| none, before the first | never: nothing is commanded, and the robot's motors are damped | |
+| a gait | after its time; | it stands, or is damped where motors cannot hold a pose |
+| a gait, or standing | when the robot falls, or has damped itself for 0.5 s; | it is damped |
+| standing | after its time; | it is damped |
+| damped | never | |
+"""
 
 import multiprocessing
+import os
 import select
+import socket
+import struct
+import time
 from collections import deque
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
@@ -12,25 +27,30 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from adapt.mission.pose import Pose, wrapped_angle
-from adapt.mission.world import all_servos, ramped, standing_action
+from adapt.mission.world import RAMP, ramped
 from repertoire.execution.workers import interrupts_blocked
 from robots.errors import SurefootError
 from robots.falls import has_fallen
-from robots.link.driving import Senses, angles, ask_for_priority, first_state
+from robots.link.driving import RISE, SUNK, Senses, angles, ask_for_priority, first_state
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import Odometry, State
 from robots.motors import Motors
 from robots.plugins import load_plugins
 from robots.robot import Robot
+from robots.stance import all_servos, standing_action
 
+HOLD = 15.0  # [s] that a robot stands which is told nothing else; then it is damped
+_BEGIN = 120.0  # [s] that a keeper's process may take to begin
+_ANSWER = 5.0  # [s] that it may take to answer, or to take what it is told
+_GUARD = 'a script that makes a mission does so under `if __name__ == "__main__":`'
 _KEPT = 100  # actions, of which those are known that a state answers
 _FRAME = (0.0, 0.0, 0.0)  # what controllers see is turned into their frames already
 _SILENT = 1.0  # [s] of states that may not come; a robot that is silent for longer is lost
 
 
 class Motion(NamedTuple):
-    """What a robot does until it is told something else.
+    """What a robot does until it is told something else, but for so long at the most; see above.
 
     Attributes:
         row: of a gait; None where it stands.
@@ -38,6 +58,7 @@ class Motion(NamedTuple):
         frame: that the controller sees itself in.
         abrupt: whether the gait begins at once, without a ramp from what servos were told last.
         damped: whether its motors have no stiffness.
+        seconds: how long at the most.
     """
 
     row: int | None = None
@@ -45,6 +66,10 @@ class Motion(NamedTuple):
     frame: Pose = Pose()
     abrupt: bool = False
     damped: bool = False
+    seconds: float = HOLD
+
+
+DAMPED = Motion(damped=True)
 
 
 class Seen(NamedTuple):
@@ -54,11 +79,13 @@ class Seen(NamedTuple):
         state: the same.
         told: the last action that had reached it, (a,).
         place: where it is by its odometry, or that of its legs, along the axes of its IMU.
+        rests: whether it is told nothing but to be damped.
     """
 
     state: State
     told: np.ndarray
     place: Pose
+    rests: bool = False
 
 
 class Driver(Protocol):
@@ -87,8 +114,6 @@ class Driver(Protocol):
 class Keeper:
     """Keeps a robot going; its time passes where it is asked for the next state. See `Driver`.
 
-    Until the first motion a robot is left as it is. One that falls stands from then on, as far as it can.
-
     Args:
         link: to the robot.
 
@@ -104,7 +129,11 @@ class Keeper:
         self._most_lost = round(_SILENT / self._robot.control_step)
         self._motion: Motion | None = None
         self._told = self._from = self._standing  # the latter when the motion began
-        self._made, self._since = 0, 0.0  # control steps of the motion, and when it began [s]
+        self._passed = self._began = self._end = (
+            0  # control steps: so far, when the motion began, and will end
+        )
+        self._since = self._driven = 0.0  # [s] when the motion began, and when the robot was last driven
+        self._ramp = RAMP
         self._sent: dict[int, np.ndarray] = {}  # the last actions, by the number of their command
         known, seen = self._robot.controller, np.zeros(self._robot.observation_dim, np.float32)
         known.act(np.zeros(known.parameter_count, np.float32), seen, 0)  # compiled before it must be in time
@@ -114,13 +143,16 @@ class Keeper:
 
     def begin(self, motion: Motion) -> None:
         """See `Driver.begin`; a gait that is on its way goes on in its cycle."""
-        before, self._motion = self._motion, motion
-        if before is not None and before.damped:
-            self._told = self._hanging()
+        before, self._motion = self._motion or DAMPED, motion
+        now = self._seen.state.time
+        self._end = self._passed + round(motion.seconds / self._robot.control_step)
+        if before.damped:
+            self._told, self._driven = self._hanging(), now
         if motion.row is not None:
             self._senses = Senses(self._robot, self._first, origin=_FRAME)
-        if motion.abrupt or before is None or (motion.row, motion.damped) != (before.row, before.damped):
-            self._made, self._from, self._since = 0, self._told, self._seen.state.time
+        if motion.abrupt or (motion.row, motion.damped) != (before.row, before.damped):
+            self._began, self._from, self._since = self._passed, self._told, now
+            self._ramp = RISE if before.damped and motion.row is None else RAMP
 
     def latest(self) -> Seen:
         """See `Driver.latest`."""
@@ -148,6 +180,9 @@ class Keeper:
             LinkError: the robot was lost.
         """
         motion = self._motion
+        if motion is not None and not motion.damped and self._passed >= self._end:
+            motion = Motion() if motion.row is not None and self._stands else DAMPED
+            self.begin(motion)
         if motion is not None and motion.damped:
             self._link.damp()
         elif motion is not None:
@@ -155,29 +190,38 @@ class Keeper:
             self._link.act(self._told)
             self._sent[self._link.sent] = self._told
             self._sent.pop(self._link.sent - _KEPT, None)
-        self._made += 1
+        self._passed += 1
         state = self._link.observe()
         if state is None:
             return False
-        self._take(state)
         lost = round((state.time - self._since) / self._robot.control_step) - self._made
+        self._take(state)
+        gait = motion if motion is not None and motion.row is not None else None
         for _ in range(min(lost, self._most_lost)):  # steps whose states did not come count, too
-            self._made += 1
-            if motion is not None and motion.row is not None:
-                self._senses(_turned(self._seen, motion.frame), self._told)
-        if (
-            motion is not None
-            and motion.row is not None
-            and has_fallen(self._robot, state.imu_state.quaternion)
-        ):
-            self.begin(Motion())
+            self._passed += 1
+            if gait is not None:
+                self._senses(_turned(self._seen, gait.frame), self._told)
+        self._driven = state.time if state.mode == "driven" else self._driven
+        fell = gait is not None and has_fallen(self._robot, state.imu_state.quaternion)
+        if not self._rests and (fell or state.time - self._driven > SUNK):
+            self.begin(DAMPED)
         return True
+
+    @property
+    def _made(self) -> int:
+        """Control steps of the motion."""
+        return self._passed - self._began
+
+    @property
+    def _rests(self) -> bool:
+        return self._motion is None or self._motion.damped
 
     def _take(self, state: State) -> None:
         self._legs.take(state)
         x, y, _ = state.odometry.position if state.odometry else self._legs.place
         told = self._sent.get(state.answered, self._told)
-        self._seen = Seen(state, told, Pose(float(x), float(y), wrapped_angle(float(angles(state)[2]))))
+        place = Pose(float(x), float(y), wrapped_angle(float(angles(state)[2])))
+        self._seen = Seen(state, told, place, self._rests)
 
     def _action(self, motion: Motion) -> np.ndarray:
         """What a motion tells the motors now, (a,)."""
@@ -186,7 +230,7 @@ class Keeper:
             seen = self._senses(_turned(self._seen, motion.frame), self._told)
             action = self._robot.controller.act(motion.parameters, seen, self._made)
         if self._stands and not motion.abrupt:
-            action = ramped(self._from, action, (self._made + 1) * self._robot.control_step)
+            action = ramped(self._from, action, (self._made + 1) * self._robot.control_step, self._ramp)
         return np.clip(action, -1, 1).astype(np.float32)
 
     def _hanging(self) -> np.ndarray:
@@ -223,12 +267,32 @@ class KeeperProcess:
     def __init__(self, robot: Robot, address: str, keys: Path | None) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=_keep, args=(other, robot, address, keys), daemon=True)
-        with interrupts_blocked():
-            self._process.start()
-        other.close()
-        self._words = ""
-        self._received()  # it has begun
+        self._process = context.Process(target=_keep, args=(other,), daemon=True)
+        self._words, self._lost = "", f"what keeps the robot going did not begin: {_GUARD}"
+        try:
+            self._bound(_BEGIN)
+            self._start()
+            other.close()
+            self._send((robot, address, keys))
+            self._received()  # it has begun
+            self._bound(_ANSWER)
+        except BaseException:
+            self._end()
+            raise
+        self._lost = "what kept the robot going has ended: the robot damps itself"
+
+    def _start(self) -> None:
+        try:
+            with interrupts_blocked():
+                self._process.start()
+        except RuntimeError:
+            if multiprocessing.current_process().name == "MainProcess":
+                raise
+            raise SystemExit(1) from None  # a script that is run again, to begin this very process
+
+    def _bound(self, seconds: float) -> None:
+        self._patience = seconds
+        _bound_waits(self._pipe, seconds)
 
     def begin(self, motion: Motion) -> None:
         """See `Driver.begin`."""
@@ -253,20 +317,34 @@ class KeeperProcess:
         """See `Driver.close`."""
         with suppress(SurefootError):
             self._send(None)
-            while True:
+            until = time.monotonic() + _ANSWER
+            while time.monotonic() < until:
                 self._received()
-        self._process.join()
+        self._process.join(_ANSWER)
+        self._end()
         return self._words
 
-    def _send(self, what: Motion | bool | None) -> None:
-        with suppress(OSError):  # of a process that ended, which what it told last explains
+    def _end(self) -> None:
+        """End the process, however it is; the robot then damps itself."""
+        if self._process.pid is not None:
+            self._process.kill()
+            self._process.join()
+
+    def _send(self, what: object) -> None:
+        with suppress(OSError):  # of a process that ended or hangs, which what it told last explains
             self._pipe.send(what)
 
     def _received(self) -> Seen:
         try:
             found: Seen | str | SurefootError = self._pipe.recv()
+        except BlockingIOError:
+            self._end()
+            raise LinkError(
+                f"what keeps the robot going has not answered for {self._patience:g} s, and was ended: "
+                "the robot damps itself"
+            ) from None
         except (EOFError, OSError):
-            raise LinkError("what kept the robot going has ended: the robot damps itself") from None
+            raise LinkError(self._lost) from None
         if isinstance(found, SurefootError):
             raise found
         if isinstance(found, str):
@@ -275,14 +353,24 @@ class KeeperProcess:
         return found
 
 
-def _keep(pipe: Connection, robot: Robot, address: str, keys: Path | None) -> None:
-    """Keep a robot going; the pipe tells motions, whether states are wanted, and None to end."""
+def _bound_waits(pipe: Connection, seconds: float) -> None:
+    """Have a pipe that can be neither read nor written for so long raise BlockingIOError."""
+    limit = struct.pack("ll", int(seconds), 0)
+    with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            end.setsockopt(socket.SOL_SOCKET, option, limit)
+
+
+def _keep(pipe: Connection) -> None:
+    """Keep a robot going; the pipe tells which, then motions, whether states are wanted, and None to end."""
     from robots.link.remote import RemoteLink
 
     load_plugins()
     ask_for_priority()
-    with suppress(EOFError, OSError), ExitStack() as stack:  # where whom it works for has ended
+    _bound_waits(pipe, _ANSWER)
+    with suppress(EOFError, OSError), ExitStack() as stack:  # where whom it works for has ended, or hangs
         try:
+            robot, address, keys = pipe.recv()
             link = RemoteLink(robot, address, keys=keys)
             stack.callback(link.close)
             keeper = Keeper(link)

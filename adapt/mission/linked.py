@@ -10,11 +10,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from adapt.damage import HEALTHY
-from adapt.mission.keeper import Driver, Motion
+from adapt.mission.keeper import DAMPED, HOLD, Driver, Motion
 from adapt.mission.pose import Pose, wrapped_angle
-from adapt.mission.world import BackgroundSearch, Stretch, Until, all_servos, check_turns, go_on
+from adapt.mission.world import BackgroundSearch, Stretch, Until, check_turns, go_on
 from robots.falls import has_fallen, rests_on_feet
-from robots.link.driving import angles
+from robots.link.driving import RISE, angles, stands
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError
 from robots.robot import Robot
@@ -22,8 +22,10 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.observing import TARGET_X
 from robots.simulation.state import MIDWAY, TALLY
 from robots.simulation.trace import SENSORS, TraceColumns
+from robots.stance import all_servos
 
 _SETTLED = 0.5  # [s] that a robot must be upright to count as put on its feet
+_LONGER = 1.0  # [s] that a gait may go on after its stretch, while the next one is planned
 _PATIENCE = 60.0  # [s] for somebody to put it there
 
 
@@ -91,19 +93,24 @@ class LinkedWorld:
         until: Until = go_on,
     ) -> Stretch:
         """See `World.drive`; a gait that is on its way goes on in its cycle."""
+        self._stand_up()
         self._attend()
         start = self.pose
         self._frame = self._origin @ start._replace(yaw=start.yaw + towards)
         self.driving = row
-        self._driver.begin(Motion(row, np.asarray(parameters, np.float32), self._frame, abrupt))
+        parameters, seconds = np.asarray(parameters, np.float32), steps * self._step + _LONGER
+        self._driver.begin(Motion(row, parameters, self._frame, abrupt, seconds=seconds))
         trace, fell = self._follow(steps, until)
         self._driver.rest()
         return Stretch(row, start, self.pose, trace, _episodes(self.robot, trace, fell), fell)
 
     def _follow(self, steps: int, until: Until) -> tuple[np.ndarray, bool]:
-        """Drive on; returns the trace, in which the next state stands for lost ones, and whether it fell."""
+        """Drive on until the robot falls or rests; returns the trace, and whether it fell.
+
+        In the trace the next state stands for lost ones.
+        """
         trace = np.zeros((steps, TraceColumns.of(self.robot).end), np.float32)
-        begun, made = self.seen.state.time, 0
+        begun, made, rested = self.seen.state.time, 0, True
         while made < steps:
             self._advance()
             now = min(steps, max(made + 1, round((self.seen.state.time - begun) / self._step)))
@@ -111,6 +118,10 @@ class LinkedWorld:
             if has_fallen(self.robot, self.seen.state.imu_state.quaternion):
                 self.driving = None
                 return trace[:now], True
+            if self.seen.rests and not rested:
+                self.driving = None
+                return trace[:now], False
+            rested = self.seen.rests
             while made < now:
                 made += 1
                 if until(trace, made):
@@ -121,7 +132,7 @@ class LinkedWorld:
         """See `World.stand`."""
         self._attend()
         self.driving = None
-        self._driver.begin(Motion())
+        self._driver.begin(Motion(seconds=steps * self._step + HOLD))
         end = self.seen.state.time + (steps - 0.5) * self._step
         while self.seen.state.time < end:
             self._advance()
@@ -141,13 +152,22 @@ class LinkedWorld:
         while self.seen.state.time < since + _SETTLED:
             if not (self._up or damped):
                 self._say("The robot lies in damping: set it upright.")
-                self._driver.begin(Motion(damped=True))
+                self._driver.begin(DAMPED)
                 damped = True
             self._advance()
             since = since if self._up else self.seen.state.time
             if self.seen.state.time > begun + _PATIENCE:
                 raise LinkError(f"the robot lies, and nobody set it upright in {_PATIENCE:g} s: it is damped")
-        self._driver.begin(Motion())
+        self._stand_up()
+
+    def _stand_up(self) -> None:
+        """Have servos hold a robot that is damped, once they have taken it to its first pose."""
+        self.seen = self._driver.latest()
+        if self.stands and self.seen.rests:
+            self._driver.begin(Motion())
+            lies, end = not stands(self.robot, self.seen.state), self.seen.state.time + RISE + _SETTLED
+            while lies and self.seen.state.time < end:
+                self._advance()
         self._driver.rest()
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
@@ -199,6 +219,7 @@ class LinkedWorld:
     def _attend(self) -> None:
         """Hear again what the robot tells, and show what became of it."""
         self.seen = self._driver.latest()
+        self.driving = None if self.seen.rests else self.driving
         self._begun = self._begun or (self.seen.state.time, self.seen.place)
         self._show()
 
@@ -208,7 +229,8 @@ class LinkedWorld:
         while self.seen.state.time <= before:
             self.seen = self._driver.next()
         self._show()
-        self._on_step(self)
+        if self._begun is not None:
+            self._on_step(self)
 
     def _show(self) -> None:
         begun = self._begun[0] if self._begun else self.seen.state.time

@@ -9,11 +9,10 @@ from scipy.spatial.distance import cdist
 from adapt.damage.damage import Combination, Damage
 from adapt.gaussian_process import matern_52
 from adapt.mission.pose import Pose, wrapped_angle
-from adapt.mission.world import all_servos
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
-from robots.stance import turned
+from robots.stance import all_servos, turned
 
 SAMPLE = 0.5  # [s] between two places of a path
 _SETTING_OFF = 2  # samples until a gait is on its way

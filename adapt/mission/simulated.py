@@ -16,12 +16,10 @@ from adapt.mission.world import (
     BackgroundSearch,
     Stretch,
     Until,
-    all_servos,
     check_turns,
     go_on,
     pass_thinking,
     ramped,
-    standing_action,
 )
 from robots.attitude import yaw_of
 from robots.errors import InvalidValueError
@@ -32,7 +30,7 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.stepper import Stepper
 from robots.simulation.takeover import take_over
 from robots.simulation.trace import SENSORS, TraceColumns
-from robots.stance import start_positions
+from robots.stance import all_servos, standing_action, start_positions
 from robots.task.terrain import field_of
 
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from adapt.mission.pose import Pose
 from robots.errors import InvalidValueError
-from robots.motors import Motors
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 
-_RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
+RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
 Until = Callable[[np.ndarray, int], bool]
 
 
@@ -144,18 +143,7 @@ def check_turns(robot: Robot) -> None:
         raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
 
 
-def all_servos(robot: Robot) -> bool:
-    """Whether all motors of a robot hold positions."""
-    return bool(Motors.of(robot.physics, robot.description.joints).servos.all())
-
-
-def ramped(told: np.ndarray, action: np.ndarray, seconds: float) -> np.ndarray:
+def ramped(told: np.ndarray, action: np.ndarray, seconds: float, ramp: float = RAMP) -> np.ndarray:
     """An action on the way from what servos were told, (a,), so that they do not jerk the robot over."""
-    share = np.float32(min(1.0, seconds / _RAMP))
+    share = np.float32(min(1.0, seconds / ramp))
     return np.asarray(told + share * (action - told))
-
-
-def standing_action(robot: Robot) -> np.ndarray:
-    """The action that sends servos to the first pose, (a,); 0 of motors that are told torques."""
-    joints = robot.description.joints
-    return Motors.of(robot.physics, joints).actions(np.array([robot.start_of(joint) for joint in joints]))

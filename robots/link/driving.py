@@ -16,12 +16,18 @@ from robots.falls import has_fallen
 from robots.link.link import RobotLink
 from robots.link.messages import Odometry, State
 from robots.link.observer import Observer
+from robots.motors import Motors
 from robots.robot import Robot
 from robots.simulation.observing import TARGET_X
 from robots.simulation.state import imu_axes
+from robots.stance import all_servos, standing_action
 
 _PRIORITY = 10  # of a control loop, above all that has none
 _ODOMETRY = ("velocity", "height", "bearing")
+RISE = 1.5  # [s] in which servos take a robot from where it lies to where it stands
+_SETTLE = 0.3  # [s] that it stands then
+_NEAR = 0.3  # [rad or m] from the pose in which it stands, within which no joint has to be taken there
+SUNK = 0.5  # [s] in damping, since commands were late, after which a robot does not go on
 
 
 class DrivenStep(NamedTuple):
@@ -37,12 +43,12 @@ class Drive(NamedTuple):
 
     Attributes:
         steps: control steps of the gait.
-        ended: because the time was up, or the robot fell.
+        ended: because the time was up, the robot fell, or it damped itself for 0.5 s.
         ahead: way along the robot's first heading [m]; None where the robot does not know.
     """
 
     steps: int
-    ended: Literal["time", "fall"]
+    ended: Literal["time", "fall", "damping"]
     ahead: float | None
 
 
@@ -55,7 +61,9 @@ def drive(
 ) -> Drive:
     """Play a gait until the time is up or the robot has fallen; in the end, and upon any error, it is damped.
 
-    The gait's time is that of the robot's clock, so that lost messages do not slow it down.
+    Servos first take a robot that does not stand to the pose in which it does. The gait's time is that of the
+    robot's clock, so that lost messages do not slow it down, but each command counts as a control step at
+    least: a robot whose clock is slow does not walk for longer.
 
     Args:
         link: to the robot.
@@ -74,12 +82,12 @@ def drive(
     try:
         # what is compiled at the first call must not keep the robot waiting
         controller.act(parameters, np.zeros(robot.observation_dim, np.float32), 0)
-        first, action = first_state(link), np.zeros(robot.action_dim)
+        first, action = stand_up(link, first_state(link)), np.zeros(robot.action_dim)
         state: State | None = first
         sent: dict[
             int, np.ndarray
         ] = {}  # actions by the number of their command, from the one answered last on
-        last, step, seen = first, 0, 0
+        last, step, seen, driven = first, 0, 0, first.time
         observe = Senses(robot, first, command)
         while True:
             if state is not None:
@@ -90,6 +98,9 @@ def drive(
                     on_step(DrivenStep(step, state, sent[state.answered]))
                 if has_fallen(robot, state.imu_state.quaternion):
                     return Drive(step, "fall", _ahead(first, last))
+                driven = state.time if state.mode == "driven" else driven
+                if state.time - driven > SUNK:
+                    return Drive(step, "damping", _ahead(first, last))
                 while seen <= step:  # steps whose states were lost count, too
                     observation, seen = observe(state, action), seen + 1
             if step == steps:
@@ -107,6 +118,29 @@ def first_state(link: RobotLink) -> State:
     """The first state that comes; raises LinkError where none does."""
     while (state := link.observe()) is None:
         pass
+    return state
+
+
+def stands(robot: Robot, state: State) -> bool:
+    """Whether all joints are about where they are in the first pose."""
+    starts = [robot.start_of(joint) for joint in robot.description.joints]
+    return bool(max(abs(np.subtract([motor.q for motor in state.motor_state], starts))) < _NEAR)
+
+
+def stand_up(link: RobotLink, state: State) -> State:
+    """Have servos take a robot that does not stand to the first pose; returns the state then.
+
+    Raises:
+        LinkError: the robot went silent.
+    """
+    robot, step = link.face.robot, link.face.robot.control_step
+    motors = Motors.of(robot.physics, robot.description.joints)
+    if not all_servos(robot) or stands(robot, state):
+        return state
+    hanging = motors.actions(np.array([motor.q for motor in state.motor_state]))
+    for made in range(round((RISE + _SETTLE) / step)):
+        link.act(hanging + min(1.0, made * step / RISE) * (standing_action(robot) - hanging))
+        state = link.observe() or state
     return state
 
 

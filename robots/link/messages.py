@@ -18,6 +18,8 @@ from robots.link.interface import Interface
 PROTOCOL = 1
 TAKEN = "another computer drives this robot"  # a refusal that passes
 MOST_BYTES = 65_536  # of a message
+_STIFFER = 2.0  # times a robot's own gains that a command may ask for
+_BEYOND = 1e-6  # [rad or m] that a target may lie beyond its range, by rounding
 Mode = Literal["ready", "driven", "damping"]
 _Three = tuple[Finite, Finite, Finite]
 _Number = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
@@ -61,7 +63,8 @@ class State(Record):
     Attributes:
         seq: number of the message; each is greater than the last.
         time: of the robot's clock [s].
-        mode: `ready` before the first command, `driven`, or `damping` where commands are late.
+        mode: `ready` before the first command, `driven`, or `damping`, see `robots.link.server`; motors have
+            stiffness only if `driven`.
         answered: number of the last command that counts, 0 if none.
         motor_state: of each joint, in the order of the handshake.
         imu_state: of the torso.
@@ -131,12 +134,14 @@ class Hello(Record):
 M = TypeVar("M", bound=Record)
 
 
-def decode(kind: type[M], message: bytes) -> M:
-    """Read a message.
+def decode(kind: type[M], message: bytes, *more: bytes) -> M:
+    """Read a message, which has no more parts than one.
 
     Raises:
         InvalidValueError: it is not one of that kind.
     """
+    if more:
+        raise InvalidValueError(f"a message must have one part, not {1 + len(more)}")
     if len(message) > MOST_BYTES:
         raise InvalidValueError(f"a message must have at most {MOST_BYTES} bytes, not {len(message)}")
     try:
@@ -161,6 +166,33 @@ def check_state(state: State, joints: int, feet: int) -> None:
             f"a state must have {joints} motors and {feet} feet, not {len(state.motor_state)} and "
             f"{len(state.foot_force)}"
         )
+
+
+def check_commands(face: Interface, commands: tuple[MotorCommand, ...]) -> None:
+    """Raise InvalidValueError where commands are not what the motors of a robot may be told.
+
+    Targets must lie in the range of a joint or of its actions, gains may be twice those of the robot, and
+    torques as large as the motor gives.
+    """
+    if len(commands) != len(face.motors):
+        raise InvalidValueError(f"a command must be for {len(face.motors)} motors, not {len(commands)}")
+    columns = [(c.mode * c.q, c.kp, c.kd, c.kd * abs(c.dq) + abs(c.tau)) for c in commands]
+    q, kp, kd, tau = np.array(columns).T * [command.mode for command in commands]
+    low, high = face.robot.joint_ranges.T
+    ends = face.offset - abs(face.scale), face.offset + abs(face.scale)
+    low, high = np.minimum(low, ends[0]) - _BEYOND, np.maximum(high, ends[1]) + _BEYOND
+    most = np.maximum(face.limit, abs(face.torque_offset) + abs(face.torque_scale)) + _BEYOND
+    wrong = {
+        "a position outside the joint's range": face.servos & (kp > 0) & ((q < low) | (q > high)),
+        "more stiffness than twice its own": kp > _STIFFER * face.kp,
+        "more damping than twice its own": kd > _STIFFER * damping(face),
+        "more torque than it gives": tau > most,
+    }
+    for what, where in wrong.items():
+        if where.any():
+            raise InvalidValueError(
+                f"a command tells {face.robot.description.joints[int(np.argmax(where))]} {what}"
+            )
 
 
 def motor_commands(face: Interface, action: np.ndarray) -> tuple[MotorCommand, ...]:

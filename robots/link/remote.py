@@ -9,6 +9,7 @@ import numpy as np
 import zmq
 
 from robots.errors import InvalidValueError, shown
+from robots.link.belief import Belief
 from robots.link.interface import Interface
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import (
@@ -18,7 +19,6 @@ from robots.link.messages import (
     Hello,
     MotorCommand,
     State,
-    check_state,
     damping_commands,
     decode,
     encode,
@@ -47,7 +47,8 @@ class RemoteLink(RobotLink):
         missed: times that no new state came when it was due.
         skipped: states between those that came.
         damped: states of a robot that damped itself, since commands were late.
-        refused: messages that were no states, or not newer than the last.
+        refused: messages that were no states, or states that are not believed, see `Belief`.
+        refusal: why the last of them was.
 
     Raises:
         InvalidValueError: the address is none, or needs keys.
@@ -63,7 +64,10 @@ class RemoteLink(RobotLink):
         self._context, self._keys = zmq.Context(), keys
         self.intervals: list[float] = []
         self.missed = self.skipped = self.refused = self.damped = self.sent = 0
-        self._drives, self._listened, self._ignored = False, 0.0, 0
+        self._doubted = 0  # refused since the last state that was believed
+        self.refusal, self._belief = "", Belief(self.face)
+        self._told: bytes | None = None  # the last action, None where the robot is damped
+        self._listened, self._ignored = 0.0, 0
         try:
             self._session = self._greeted(patience)
             self._push = self._connected(zmq.PUSH, COMMANDS)
@@ -85,14 +89,17 @@ class RemoteLink(RobotLink):
         if state is None:
             self.missed += 1
             if self._listened > _SILENCE:
-                raise LinkError(
-                    f"the robot at {self._address} has been silent for {_SILENCE:g} s, and damps itself"
+                what = (
+                    f"told nothing that can be believed ({self.refusal})" if self._doubted else "been silent"
                 )
+                raise LinkError(f"the robot at {self._address} has {what} for {_SILENCE:g} s: it is damped")
             return None
+        self._doubted = 0
         self.intervals.append(now - self._heard)
-        self.damped += self._drives and state.mode == "damping"
+        self.damped += self._told is not None and state.mode == "damping"
         self.skipped += state.seq - self._state.seq - 1
-        self._ignored = self._ignored + 1 if self._drives and state.answered <= self._state.answered else 0
+        heeds = self._told is None or state.answered > self._state.answered
+        self._ignored = 0 if heeds else self._ignored + 1
         self._heard, self._state = now, state
         if self._ignored * self.face.robot.control_step > _DEAF:
             raise LinkError(
@@ -103,12 +110,12 @@ class RemoteLink(RobotLink):
 
     def act(self, action: np.ndarray) -> None:
         """See `RobotLink.act`."""
-        self._drives = True
+        self._told = np.asarray(action).tobytes()
         self._send(motor_commands(self.face, action))
 
     def damp(self) -> None:
         """See `RobotLink.damp`."""
-        self._drives = False
+        self._told = None
         self._send(damping_commands(self.face))
 
     def close(self) -> None:
@@ -123,7 +130,8 @@ class RemoteLink(RobotLink):
         p50, p99 = np.percentile(self.intervals or [0.0], [50, 99]) * 1e3
         return (
             f"{len(self.intervals)} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "
-            f"{self.missed} not in time, {self.skipped} skipped, {self.refused} refused, "
+            f"{self.missed} not in time, {self.skipped} skipped, {self.refused} refused"
+            f"{f' (the last: {self.refusal})' if self.refused else ''}, "
             f"{self.damped} in damping since commands were late"
         )
 
@@ -175,28 +183,24 @@ class RemoteLink(RobotLink):
     def _first(self, patience: float) -> State:
         state = self._received(patience)
         if state is None:
-            what = f"tells {self.refused} messages that are no states" if self.refused else "is silent"
+            what = f"tells nothing that is one ({self.refusal})" if self.refused else "is silent"
             raise LinkError(
                 f"the robot at {self._address} tells no states: port {self._port + STATES} {what}"
             )
         return state
 
     def _received(self, seconds: float) -> State | None:
-        """The next state that is one, newer than the last."""
-        deadline, robot = time.monotonic() + seconds, self.face.robot
+        """The next state that is believed."""
+        deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             if not self._sub.poll(max(int(left * 1e3), 1)):
                 continue
             try:
                 state = decode(State, self._sub.recv())
-                check_state(state, len(self.face.motors), len(robot.description.feet))
-            except InvalidValueError:
-                self.refused += 1
-                continue
-            before = getattr(self, "_state", None)
-            if before is None or (state.seq > before.seq and state.time > before.time):
+                self._belief.take(state, time.monotonic(), self.sent, self._told)
                 return state
-            self.refused += 1  # an old one, or of a robot whose clock stands still
+            except InvalidValueError as error:
+                self.refused, self._doubted, self.refusal = self.refused + 1, self._doubted + 1, str(error)
         return None
 
     def _send(self, commands: tuple[MotorCommand, ...]) -> None:

@@ -1,20 +1,32 @@
-"""`RobotServer`: a robot that keeps real time and is driven over ZeroMQ; it owns the watchdog."""
+"""`RobotServer`: a robot that keeps real time and is driven over ZeroMQ; it owns the watchdog.
+
+A robot is in one of three modes, which `RobotServer._mode` decides in every control step:
+
+| mode | what its motors do | when |
+|---|---|---|
+| ready | they are damped | before the first good command of a session; after an error of the motors |
+| driven | what the last good command says | it came in the last two control steps, and sensors work |
+| damping | they are damped | it came earlier; sensors told nothing sound for 0.2 s; it says so |
+
+Nothing that a socket brings, and no error of the robot, ends the control loop.
+"""
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Protocol
 
 import numpy as np
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, shown
 from robots.link.interface import Interface
 from robots.link.messages import (
     PROTOCOL,
@@ -24,10 +36,10 @@ from robots.link.messages import (
     Mode,
     MotorCommand,
     State,
+    check_commands,
     damping_commands,
     decode,
     encode,
-    motor_commands,
 )
 from robots.link.sockets import (
     COMMANDS,
@@ -41,9 +53,12 @@ from robots.link.sockets import (
 )
 
 _LATE = 2  # control steps without a command, after which the robot is in damping
+_BLIND = 0.2  # [s] without a sound reading of its sensors, after which it is, too
 _FORGOTTEN = 2.0  # [s] without a command, after which another computer may drive
 _LET_GO = 0.5  # [s] the same where there was no command yet, or the last one damped the robot
 _MOST_MESSAGES = 100  # looked at in a control step
+_READING = 0.25  # of a control step, which looking at messages may take
+_MOST_SAID = 20  # sentences of different faults that are kept
 _BEHIND = 10  # control steps, beyond which lost time is not made up for
 
 
@@ -55,13 +70,15 @@ class DeadlineTiming:
         late: how much later than its deadline each control step began [s].
         overruns: control steps that were not done when the next one was due.
         damped: control steps in damping after the first command.
-        refused: messages that were none, or too old.
+        refused: messages that were none, too old, or not what the motors may do.
+        faults: what went wrong, in sentences, and how often.
     """
 
     late: list[float] = field(default_factory=list)
     overruns: int = 0
     damped: int = 0
     refused: int = 0
+    faults: dict[str, int] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -70,7 +87,7 @@ class DeadlineTiming:
         return (
             f"{len(self.late)} control steps, begun late by {p50:.2f} ms (median) and {p99:.2f} ms (99%); "
             f"{self.overruns} overruns, {self.damped} steps in damping, {self.refused} messages refused"
-        )
+        ) + "".join(f"; {count} times: {fault}" for fault, count in self.faults.items())
 
 
 class Machine(Protocol):
@@ -81,13 +98,13 @@ class Machine(Protocol):
         """What actions mean on it."""
 
     def reset(self) -> None:
-        """Go to the first pose, where it can."""
+        """Begin anew for who drives next: a simulation in its first pose; a real robot must not move."""
 
     def step(self, commands: tuple[MotorCommand, ...]) -> None:
-        """Have the motors do this for a control step."""
+        """Have the motors do this for a control step, and no longer: damp them where no next call comes."""
 
     def state(self, seq: int, mode: Mode, answered: int) -> State:
-        """What its sensors report."""
+        """What its sensors report; raises where that is not sound."""
 
 
 class RobotServer:
@@ -97,6 +114,7 @@ class RobotServer:
         robot: the robot.
         address: tcp://HOST:PORT, see `robots.link.sockets`.
         keys: folder of the keys that encrypt the link; needed where others can reach the address.
+        say: told once of each fault, in a thread of its own, so that nobody who does not listen holds it up.
 
     Attributes:
         timing: of the control steps so far.
@@ -106,17 +124,26 @@ class RobotServer:
         InvalidFileError: keys cannot be read or made.
     """
 
-    def __init__(self, robot: Machine, address: str, *, keys: Path | None = None) -> None:
+    def __init__(
+        self,
+        robot: Machine,
+        address: str,
+        *,
+        keys: Path | None = None,
+        say: Callable[[str], object] = lambda _: None,
+    ) -> None:
         host, port = parse_address(address)
         check_keys(host, keys)
-        self._robot, self.timing = robot, DeadlineTiming()
+        self._robot, self.timing, self._say = robot, DeadlineTiming(), say
+        self._step_length, self._damping = robot.face.robot.control_step, damping_commands(robot.face)
         self._context, self._guard = zmq.Context(), None
         if keys is not None:
             make_keys(keys)
             self._guard = ThreadAuthenticator(self._context)
             self._guard.start()
             self._guard.configure_curve(domain="*", location=str(keys))
-        self._session, self._seq, self._answered, self._silent = "", 0, 0, 0
+        self._session, self._seq, self._answered = "", 0, 0
+        self._silent = self._blind = 0  # control steps since the last good command, and since a sound reading
         self._commands: CommandMessage | None = None
         kinds = {COMMANDS: zmq.PULL, STATES: zmq.PUB, HELLOS: zmq.REP}
         try:
@@ -134,20 +161,24 @@ class RobotServer:
         self._pull, self._pub, self._rep = (sockets[place] for place in (COMMANDS, STATES, HELLOS))
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """Keep real time until `stop()`; every control step has an absolute deadline."""
-        step = self._robot.face.robot.control_step
+        """Keep real time until `stop()`; every control step has an absolute deadline. It ends in damping."""
+        step = self._step_length
         start, due = time.monotonic(), 0
-        while not stop():
-            self._wait(start + due * step)
-            now = time.monotonic()
-            self.timing.late.append(now - start - due * step)
-            self._step()
-            due += 1
-            behind = int((time.monotonic() - start) / step) - due
-            if behind >= 0:
-                self.timing.overruns += 1
-            if behind > _BEHIND:
-                due += behind
+        try:
+            while not stop():
+                self._wait(start + due * step)
+                now = time.monotonic()
+                self.timing.late.append(now - start - due * step)
+                self._step()
+                due += 1
+                behind = int((time.monotonic() - start) / step) - due
+                if behind >= 0:
+                    self.timing.overruns += 1
+                if behind > _BEHIND:
+                    due += behind
+        finally:
+            with self._survived("the robot cannot be damped"):
+                self._robot.step(self._damping)
 
     def close(self) -> None:
         """Close the sockets; commands then have no effect."""
@@ -155,85 +186,126 @@ class RobotServer:
             self._guard.stop()
         self._context.destroy(linger=0)
 
+    @contextmanager
+    def _survived(self, what: str) -> Iterator[None]:
+        """Go on after any error, and say what happened."""
+        try:
+            yield
+        except Exception as error:
+            self._note(f"{what}: {shown(str(error) or type(error).__name__)}")
+
+    def _note(self, fault: str) -> None:
+        """Count a fault; one that is new is said, without waiting for who listens."""
+        faults = self.timing.faults
+        if fault in faults or len(faults) < _MOST_SAID:
+            faults[fault] = faults.get(fault, 0) + 1
+            if faults[fault] == 1:
+                Thread(target=self._say, args=(fault,), daemon=True).start()
+
     def _wait(self, deadline: float) -> None:
         """Answer hellos until the deadline."""
         while (left := deadline - time.monotonic()) > 0:
-            if left > 2e-3 and self._rep.poll(int(left * 1e3) - 1):
-                self._greet()
-            elif left <= 2e-3:
+            if left <= 2e-3:
                 time.sleep(left)
+                continue
+            with self._survived("a hello could not be answered"):
+                if self._rep.poll(int(left * 1e3) - 1):
+                    self._greet()
+
+    @property
+    def _mode(self) -> Mode:
+        """See above."""
+        if self._commands is None:
+            return "ready"
+        told = any(command.mode for command in self._commands.motor_cmd)
+        heard, felt = self._silent < _LATE, self._blind * self._step_length < _BLIND
+        return "driven" if told and heard and felt else "damping"
 
     def _step(self) -> None:
         """A control step: take commands, watch over them, move, tell."""
-        self._receive()
-        mode: Mode = "ready" if self._commands is None else "damping" if self._silent >= _LATE else "driven"
-        face = self._robot.face
-        if mode == "driven" and self._commands is not None:
-            commands = self._commands.motor_cmd
-            if all(command.mode == 0 for command in commands):
-                mode = "damping"
-        else:
-            commands = (
-                motor_commands(face, np.zeros(len(face.motors)))
-                if mode == "ready"
-                else damping_commands(face)
-            )
+        with self._survived("commands could not be taken"):
+            self._receive()
+        mode = self._mode
+        commands = self._commands.motor_cmd if mode == "driven" and self._commands else self._damping
+        try:
+            self._robot.step(commands)
+        except Exception:
+            with self._survived("the robot's motors failed, and it is damped until the next hello"):
+                self._session, self._commands, mode = "", None, "damping"
+                self._robot.step(self._damping)
+                raise
         self.timing.damped += mode == "damping"
-        self._robot.step(commands)
-        self._seq += 1
-        self._pub.send(encode(self._robot.state(self._seq, mode, self._answered)))
+        self._seq, self._blind = self._seq + 1, self._blind + 1
+        with self._survived("the robot's sensors tell nothing sound"):
+            self._pub.send(encode(self._robot.state(self._seq, mode, self._answered)))
+            self._blind = 0
 
     def _receive(self) -> None:
-        """Take the newest command that is one."""
+        """Take the newest command that is good, without looking at more than there is time for."""
         self._silent += 1
+        until = time.monotonic() + _READING * self._step_length
         for _ in range(_MOST_MESSAGES):
             try:
-                message = self._pull.recv(zmq.NOBLOCK)
+                command = decode(CommandMessage, *self._pull.recv_multipart(zmq.NOBLOCK))
+                self._check(command)
+                self._commands, self._answered, self._silent = command, command.seq, 0
             except zmq.Again:
                 return
-            try:
-                command = decode(CommandMessage, message)
-                self._check(command)
-            except InvalidValueError:
-                self.timing.refused += 1
-                continue
-            self._commands, self._answered, self._silent = command, command.seq, 0
+            except InvalidValueError as error:
+                self._refuse(error)
+            if time.monotonic() > until:
+                return
+
+    def _refuse(self, error: InvalidValueError) -> None:
+        self.timing.refused += 1
+        self._note(f"a message was refused: {error}")
 
     def _check(self, command: CommandMessage) -> None:
-        """Raise InvalidValueError where a command is not for now."""
+        """Raise InvalidValueError where a command is not for now, or not for these motors."""
         if not self._session or not secrets.compare_digest(command.session.encode(), self._session.encode()):
             raise InvalidValueError("a command of another session")
-        if command.seq <= self._answered or len(command.motor_cmd) != len(self._robot.face.motors):
-            raise InvalidValueError("an old command, or one of another robot")
+        if command.seq <= self._answered:
+            raise InvalidValueError("an old command")
+        check_commands(self._robot.face, command.motor_cmd)
 
     def _greet(self) -> None:
-        """Answer a hello; who is let in finds the robot in its first pose."""
-        robot, refusal = self._robot.face.robot, ""
+        """Answer a hello, which moves no motor; who is let in finds the robot ready."""
         try:
-            message, *more = self._rep.recv_multipart(zmq.NOBLOCK)
-            asked = decode(Hello, b"" if more else message)
-            if asked.protocol != PROTOCOL:
-                refusal = f"this robot speaks protocol {PROTOCOL}, not {asked.protocol}"
-        except InvalidValueError:
-            self.timing.refused += 1
-            refusal = "this is no hello"
+            message = self._rep.recv_multipart(zmq.NOBLOCK)
+        except zmq.Again:  # what came was no request, and is gone
+            return
+        refusal = "the robot is out of order"
+        try:
+            if not (refusal := self._refusal(message)):
+                self._robot.reset()
+                self._session, self._answered = secrets.token_hex(16), 0
+                self._commands, self._silent, self._blind = None, 0, 0
+        finally:  # or no further hello would be heard
+            with suppress(zmq.Again):
+                self._rep.send(encode(self._answer(refusal)), zmq.NOBLOCK)
+
+    def _refusal(self, message: Sequence[bytes]) -> str:
+        """Why who says hello is not let in; "" if it is."""
+        try:
+            asked = decode(Hello, *message)
+        except InvalidValueError as error:
+            self._refuse(error)
+            return "this is no hello"
+        if asked.protocol != PROTOCOL:
+            return f"this robot speaks protocol {PROTOCOL}, not {asked.protocol}"
         told = self._commands.motor_cmd if self._commands else ()
         patience = _FORGOTTEN if any(command.mode for command in told) else _LET_GO
-        if not refusal and self._session and self._silent * robot.control_step < patience:
-            refusal = TAKEN
-        if not refusal:
-            self._session, self._answered, self._commands, self._silent = secrets.token_hex(16), 0, None, 0
-            self._robot.reset()
-        description = robot.description
-        answer = Hello(
+        return TAKEN if self._session and self._silent * self._step_length < patience else ""
+
+    def _answer(self, refusal: str) -> Hello:
+        robot = self._robot.face.robot
+        return Hello(
             protocol=PROTOCOL,
             robot=robot.name,
-            joints=description.joints,
-            feet=tuple(description.feet),
+            joints=robot.description.joints,
+            feet=tuple(robot.description.feet),
             control_step=robot.control_step,
             model=self._robot.face.model_hash,
             session="" if refusal else self._session,
             refusal=refusal,
         )
-        with suppress(zmq.Again):
-            self._rep.send(encode(answer), zmq.NOBLOCK)

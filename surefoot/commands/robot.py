@@ -56,7 +56,8 @@ def robot(
     """Simulate a robot in real time that others drive over ZeroMQ, see --robot of deploy and mission.
 
     SOURCE is a robot, or a repertoire, whose robot it is then. Each computer that connects finds it in its
-    first pose. Where commands are late by two control steps, it goes to damping. Ctrl-C ends it.
+    first pose, from which it sinks, since its motors are damped until the first command, and wherever
+    commands are late by two control steps. Ctrl-C ends it.
     """
     import time
 
@@ -86,5 +87,6 @@ def robot(
             odometry=not no_odometry,
             stop=lambda: interrupted() or time.monotonic() >= end,
             on_start=start,
+            say=console.print,
         )
     console.print(words)

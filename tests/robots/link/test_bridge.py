@@ -12,6 +12,7 @@ import pytest
 
 from robots.importing.draft import draft_robot
 from robots.link.driving import drive
+from robots.link.messages import motor_commands
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.robot import find_robot
@@ -40,18 +41,22 @@ MODEL = f"""
 <keyframe><key name="home" qpos="0 0 0.33 1 0 0 0 {"0 0.7 -1.4 " * 4}"/></keyframe></mujoco>"""
 
 
-def low_state() -> SimpleNamespace:
+def low_state(number: int = 0) -> SimpleNamespace:
+    """What the robot tells, with a little noise, as of any sensor."""
+    noise = 1e-6 * number
     motors = [
-        SimpleNamespace(q=0.1 * n, dq=0.01 * n, tau_est=float(n), temperature=30 + n) for n in range(20)
+        SimpleNamespace(q=0.1 * n, dq=0.01 * n + noise, tau_est=float(n), temperature=30 + n)
+        for n in range(20)
     ]
-    imu = SimpleNamespace(quaternion=[1.0, 0, 0, 0], gyroscope=[0.1, 0.2, 0.3], accelerometer=[0, 0, 9.81])
+    gyroscope = [0.1 + noise, 0.2, 0.3]
+    imu = SimpleNamespace(quaternion=[1.0, 0, 0, 0], gyroscope=gyroscope, accelerometer=[0, 0, 9.81])
     return SimpleNamespace(motor_state=motors, imu_state=imu, foot_force=[10, 20, 30, 40])
 
 
 @pytest.fixture
 def sdk(monkeypatch):
     """A stand-in for the SDK: the robot's bus."""
-    bus = SimpleNamespace(written=[], modes=["normal", ""], released=0)
+    bus = SimpleNamespace(written=[], modes=["normal", ""], released=0, over=threading.Event())
 
     class Publisher:
         def __init__(self, topic, _):
@@ -69,6 +74,12 @@ def sdk(monkeypatch):
 
         def Init(self, handler, _):  # noqa: N802
             handler(low_state())
+            threading.Thread(target=self._tell, args=(handler,), daemon=True).start()
+
+        def _tell(self, handler):
+            number = 0
+            while not bus.over.wait(0.005):
+                handler(low_state(number := number + 1))
 
     class Switcher:
         def SetTimeout(self, _):  # noqa: N802
@@ -101,19 +112,31 @@ def sdk(monkeypatch):
         for count in range(1, len(parts) + 1):
             monkeypatch.setitem(sys.modules, ".".join(parts[:count]), ModuleType(parts[count - 1]))
         vars(sys.modules[".".join(parts)]).update(values)
-    return bus
+    yield bus
+    bus.over.set()
 
 
-def test_motors_are_told_what_the_gait_wants_and_dampened_in_the_end(
-    sdk, tmp_path: Path, monkeypatch
-) -> None:
+@pytest.fixture
+def go(sdk, tmp_path: Path, monkeypatch):
+    """The robot, as the bridge has it."""
     (tmp_path / "go.xml").write_text(MODEL)
-    robot = find_robot(str(draft_robot(tmp_path / "go.xml").path))
     spec = importlib.util.spec_from_file_location("unitree_bridge", BRIDGE)
     bridge = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bridge)
     monkeypatch.setattr(time, "sleep", lambda seconds, real=time.sleep: real(min(seconds, 0.2)))
-    go = bridge.Go2(robot)
+    return bridge.Go2(find_robot(str(draft_robot(tmp_path / "go.xml").path)))
+
+
+def test_a_server_that_hangs_leaves_the_motors_damped(sdk, go) -> None:
+    go.step(motor_commands(go.face, np.zeros(12)))
+    time.sleep(0.05)
+    assert sdk.written[-1][0][2] > 0
+    time.sleep(0.15)
+    assert (sdk.written[-1][0][2], sdk.written[-1][0][3] > 0) == (0, True)
+
+
+def test_motors_are_told_what_the_gait_wants_and_dampened_in_the_end(sdk, go) -> None:
+    robot = go.face.robot
     assert sdk.released == 1
     state = go.state(1, "ready", 0)
     number = robot.description.joints.index("FL_thigh_joint")
