@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.records import Recovery, Trial, format_objective
-from repertoire.execution.provenance import processors
+from repertoire.execution.provenance import worker_differences
 from repertoire.repertoire import format_cell
 from robots.files.atomic import write_text
 from robots.rendering.figures import save_figure
@@ -38,7 +38,7 @@ def result_paths(folder: Path) -> tuple[Path, Path]:
 
 
 def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
-    """Write `recovery.json`, which says if processors were mixed, and `recovery.png` to a folder.
+    """Write `recovery.json`, which says if workers of a cluster differed, and `recovery.png` to a folder.
 
     Returns:
         Their paths.
@@ -47,7 +47,7 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
         InvalidFileError: the folder cannot be written to.
     """
     record, picture = result_paths(folder)
-    write_text(record, json.dumps(recovery.to_json() | processors(), indent=2) + "\n")
+    write_text(record, json.dumps(recovery.to_json() | worker_differences(), indent=2) + "\n")
     draw_recovery(recovery, picture)
     return [record, picture]
 

@@ -208,7 +208,7 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
     import dask
     import distributed
 
-    import repertoire.execution.chunks
+    import repertoire.execution.cluster
 
     end_with_parent()
 
@@ -222,9 +222,8 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
             found.objectives[:] = parameters[:, 0]
             return found
 
-    repertoire.execution.chunks._enter = lambda admission: None
     sleeping: dict[str, Any] = defaultdict(Sleeping)
-    repertoire.execution.chunks._simulation = lambda chunk: sleeping[distributed.get_worker().address]
+    vars(repertoire.execution.cluster)["_simulation"] = lambda *_: sleeping[distributed.get_worker().address]
 
     async def work() -> None:
         workers = [

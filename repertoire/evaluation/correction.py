@@ -12,7 +12,7 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
-from repertoire.execution.provenance import processors
+from repertoire.execution.provenance import worker_differences
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire, Spread
 from robots.description import Randomization
@@ -122,7 +122,7 @@ def correct(evaluation: Evaluation) -> Correction:
         elites=entered,
         thresholds=archive.thresholds,
         spread=spread(winners, entered.cells),
-        versions=repertoire.versions | processors(),
+        versions=repertoire.versions | worker_differences(),
     )
     return Correction(
         repertoire=corrected,

@@ -51,8 +51,6 @@ def merge(
     for one in repertoires:
         together.add(one.elites.solutions, one.elites.objectives, one.elites.measures)
     elites = together.elites()
-    # mixed processors once are mixed for good
-    mixed = {"processors": "mixed"} if any("processors" in one.versions for one in repertoires) else {}
     metrics = measure(elites.objectives, cells=together.cells, min_objective=settings.min_objective)
     return replace(
         first,
@@ -60,7 +58,7 @@ def merge(
         elites=elites,
         thresholds=together.thresholds,
         history={name: np.array([value]) for name, value in (counts | asdict(metrics)).items()},
-        versions=first.versions | mixed,
+        versions={name: text for one in repertoires[::-1] for name, text in one.versions.items()},
     )
 
 

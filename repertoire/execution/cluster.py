@@ -1,33 +1,40 @@
 """`cluster`: the episodes of this process run on the workers of a Dask cluster, on any number of machines.
 
 An episode's result depends on its robot, parameters and seed alone. Workers may therefore join, leave or be
-killed at any moment: Dask gives their work to others, and the results are those of a single machine.
+killed at any moment: Dask gives their work to others, and the results are those of a single machine with the
+same software and processor. Where a worker has another one, a warning says so.
 """
 
 import asyncio
 import logging
 import math
 import os
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise
+from functools import cache, lru_cache
 from multiprocessing import resource_tracker
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import Any
 
+import cloudpickle
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from repertoire.execution.executor import Executor, set_executor_source
+from repertoire.execution.provenance import processor_name, software_versions
 from repertoire.execution.workers import interrupts_blocked, interrupts_deferred
+from robots.compilation import sources_hash
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.files.texts import read_json
-from robots.plugins import VARIABLE
+from robots.plugins import VARIABLE, load_plugins
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
@@ -36,36 +43,21 @@ try:
     import cryptography  # noqa: F401, with which Dask makes keys
     import dask
     import distributed
-    from distributed import Client, Future, KilledWorker, LocalCluster, Scheduler, Security
-
-    from repertoire.execution.chunks import (
-        PACKAGES,
-        Admission,
-        Chunk,
-        RefusedError,
-        canary,
-        difference,
-        pack,
-        run_chunk,
-    )
-    from repertoire.execution.chunks import versions as our_versions
+    from distributed import Client, Future, KilledWorker, LocalCluster, Security, as_completed, get_worker
 except ImportError as error:
     raise SurefootError(
         "a cluster needs Dask and cryptography, which are not installed: pip install 'surefoot[cluster]'"
     ) from error
 
 _LOCAL = "local:"
-_MOST_LOCAL = 1024
 _CONNECT_SECONDS = 10.0
 _LOOK_SECONDS = 1.0  # between two looks at the workers while no result comes
-_CHUNK_SECONDS = 0.1  # of work of a whole worker, next to which the few milliseconds of a task are little
-_CHUNKS = 8  # for every thread at most, so that none waits long for the last ones of a batch
-_ASSUMED_SECONDS = 0.02  # of an episode, until some have been timed
-_SMOOTHING = 0.2
-_SILENT_SECONDS = 60  # without a word, after which a worker is restarted and others do its work
-_DEATHS = 30  # of workers with the same chunk, after which the chunk is held to be what kills them
+_POLL_SECONDS = 0.002
+_CHUNKS = 8  # for every worker at most, so that none waits long for the last ones of a batch
+_LEAST = 2  # episodes of a chunk for every thread, next to which the few milliseconds of a task are little
 _CONFIGURATION = {
     "distributed.admin.large-graph-warning-threshold": "1GiB",  # solutions are large
+    "distributed.scheduler.allowed-failures": 30,  # deaths of workers with the same chunk
     "distributed.worker.profile.enabled": False,  # it would look at the threads every 10 ms
     "distributed.scheduler.http.routes": [],  # pages about a run, for whoever can reach their port
     "distributed.worker.http.routes": [],
@@ -79,13 +71,11 @@ class ClusterSettings:
     Attributes:
         address: of the Dask scheduler, such as `tcp://10.0.0.1:8786` or, encrypted, `tls://...`; or `local:N`
             for N worker processes on this machine, which end with this process.
-        mixed: whether to accept workers whose processors round differently.
         patience: how long to wait for a worker while there is none [s].
         security: certificate and key with which to connect; without any, those of Dask's configuration.
     """
 
     address: str
-    mixed: bool = False
     patience: float = 120.0
     security: "Security | None" = field(default=None, repr=False)
 
@@ -111,19 +101,18 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
 
     Args:
         settings: of the cluster.
-        say: called with a sentence whenever a worker is refused.
+        say: called with a warning when a worker has other software or another processor than this machine.
 
     Raises:
-        SurefootError: there is no such cluster or no worker, or a worker has other versions of the software.
+        SurefootError: there is no such cluster, or it has no worker.
         InvalidValueError: the address cannot be one.
     """
     with ExitStack() as stack:
-        local = None
         if settings.address.startswith(_LOCAL):
             folder = stack.enter_context(TemporaryDirectory(prefix="surefoot-", ignore_cleanup_errors=True))
             local = stack.enter_context(_local_cluster(settings.address.removeprefix(_LOCAL), folder))
             settings = replace(settings, address=local.scheduler_address, security=local.security)
-        found = stack.enter_context(closing(connect(settings, say, local)))
+        found = stack.enter_context(closing(connect(settings, say)))
         set_executor_source(found)
         stack.callback(set_executor_source, None)
         yield found
@@ -131,10 +120,8 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
 
 def _local_cluster(count: str, folder: str) -> LocalCluster:
     """Start so many workers on this machine, with a key that only these processes have, and a folder."""
-    if not (count.isascii() and count.isdecimal() and len(count) < 10 and 1 <= int(count) <= _MOST_LOCAL):
-        raise InvalidValueError(
-            f"local:N takes a number of workers from 1 to {_MOST_LOCAL}, not {shown(count)}"
-        )
+    if not re.fullmatch("[1-9][0-9]{0,2}", count):
+        raise InvalidValueError(f"local:N takes a number of workers from 1 to 999, not {shown(count)}")
     resource_tracker.ensure_running()  # or it would start with the first worker, and unblock interrupts
     dask.config.set(_CONFIGURATION | {"temporary-directory": folder})
     # Ctrl-C is for this process alone, which cannot close what has only half started
@@ -160,9 +147,7 @@ async def _knock(address: str, security: Security) -> None:
     (await asyncio.wait_for(connecting, _CONNECT_SECONDS + 1)).abort()
 
 
-def connect(
-    settings: ClusterSettings, say: Callable[[str], None] = print, local: LocalCluster | None = None
-) -> "Cluster":
+def connect(settings: ClusterSettings, say: Callable[[str], None] = print) -> "Cluster":
     """Connect to a scheduler, which may be that of a local cluster, and wait for a worker; see `cluster`."""
     for name in ("", ".client", ".core", ".nanny", ".scheduler"):
         logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL)  # what matters is raised here
@@ -177,12 +162,11 @@ def connect(
             f"there is no Dask scheduler at {settings.address} ({one_line(error) or 'no answer'}): start one "
             "with dask scheduler, or name local:4 for four workers on this machine"
         ) from error
-    found = Cluster(client, settings, say, local)
-    try:
-        found.prepare()
-    except BaseException:
-        found.close()
-        raise
+    with ExitStack() as stack:
+        found = stack.enter_context(closing(Cluster(client, settings, say)))
+        while not found.count_workers():
+            time.sleep(0.1)
+        stack.pop_all()
     return found
 
 
@@ -194,217 +178,106 @@ class Cluster:
     Args:
         client: connected to the scheduler.
         settings: with the scheduler's address.
-        say: called with a sentence whenever a worker is refused.
-        local: the cluster, if it is this process's own: then workers that died are replaced.
+        say: called with a warning.
 
     Attributes:
-        mixed: whether processors may round differently.
-        home: under which the scheduler keeps the robots of this process.
+        differences: what workers had instead of what this machine has, in words; "" if nothing.
         threads: of all workers together, when they were last looked at.
         processes: number of workers then.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        settings: ClusterSettings,
-        say: Callable[[str], None],
-        local: LocalCluster | None,
-    ) -> None:
-        self.mixed = settings.mixed
-        self.home = f"surefoot-{client.id}"
+    def __init__(self, client: Client, settings: ClusterSettings, say: Callable[[str], None]) -> None:
+        self.differences = ""
         self.threads = self.processes = 1
-        self._client, self._settings, self._say, self._local = client, settings, say, local
-        self._episode_seconds = _ASSUMED_SECONDS
-        self._refusal = ""  # of the last worker that was refused
-        self._proven = False  # whether any worker has run episodes
-        self._failures = 0  # of connections, since a worker has run episodes
-        self._alone_since: float | None = None
+        self._client, self._settings, self._say = client, settings, say
+        self._worked = time.monotonic()  # when there was a worker
 
     def __reduce__(self) -> tuple[Callable[..., "Cluster"], tuple[ClusterSettings]]:
         return connect, (self._settings,)
 
     def close(self) -> None:
-        """Take away what the scheduler keeps, and disconnect."""
-        if self._client.status == "running":
-            self._client.set_metadata([self.home], None)
+        """Disconnect."""
         self._client.close(timeout=_CONNECT_SECONDS)
-
-    def prepare(self) -> None:
-        """Wait for a worker, and make sure that those that are there have the same software.
-
-        Raises:
-            SurefootError: there is no worker in time, or one has other versions.
-        """
-        self._client.run_on_scheduler(_set_terms, silent_seconds=_SILENT_SECONDS)
-        while not self.count_workers():
-            time.sleep(0.1)
-        for worker, reason in self._strangers().items():
-            raise SurefootError(f"the worker {worker} {reason}: all machines need the same software")
 
     def executor(self, *robots: Robot) -> Executor:
         """Start what runs episodes of these robots, see `Simulation`."""
         return ClusterSimulation(self, robots)
 
-    def keep(self, robot: Robot) -> str:
-        """Have the scheduler keep a robot for workers to fetch; returns its checksum."""
-        checksum, packed = pack(robot)
-        self._client.set_metadata([self.home, checksum], packed)
-        return checksum
+    def keep(self, robot: Robot) -> Future:
+        """A robot as a task of the cluster, which is done again if the workers that have it are gone."""
+        return self._client.submit(bytes, zlib.compress(cloudpickle.dumps(robot), 1))
 
     def chunk_size(self, episodes: int) -> int:
         """How many episodes to send to a worker at a time: enough work, and work for everyone."""
         each, threads = episodes / self.processes, self.threads / self.processes  # for and of a worker
-        rounds = min(_CHUNKS * threads, each * self._episode_seconds / (threads * _CHUNK_SECONDS))
-        return math.ceil(each / max(1, int(rounds)))
+        return math.ceil(each / max(1, min(_CHUNKS, int(each / (_LEAST * threads)))))
 
-    def run(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Episodes]]:
-        """Run chunks, and yield each with its results as soon as they are there.
+    def run(self, *columns: Sequence[Any]) -> Iterator[tuple[int, Episodes]]:
+        """Run chunks, and yield the number and results of each as soon as they are there.
+
+        Args:
+            columns: the arguments of `run_chunk`, each for all chunks.
 
         Raises:
             SurefootError: there is no worker for too long, workers die of a chunk, or an episode fails.
         """
-        ended: SimpleQueue[Future] = SimpleQueue()
-        waiting: dict[str, tuple[Future, Chunk]] = {}
-
-        def submit(some: Sequence[Chunk]) -> None:
-            for future, chunk in zip(self._client.map(run_chunk, some, pure=False), some, strict=True):
-                waiting[future.key] = future, chunk
-                future.add_done_callback(ended.put)
-
+        numbers = {task: n for n, task in enumerate(self._client.map(run_chunk, *columns, pure=False))}
+        ended = as_completed(numbers, loop=self._client.loop, with_results=True, raise_errors=False)
+        look = time.monotonic() + _LOOK_SECONDS
         try:
-            submit(chunks)
-            while waiting:
-                batch = self._next(ended)
-                for key, found in self._gather(batch).items():
-                    if found is not None:
-                        _, chunk = waiting.pop(key)
-                        self._time(found[1] / len(chunk.seeds))
-                        yield chunk, found[0]
-                failed = [future for future in batch if future.key in waiting and self._excuse(future)]
-                submit([waiting.pop(future.key)[1] for future in failed])
+            while ended.count():
+                for task, result in ended.next_batch(block=False):
+                    if task.status != "finished":
+                        raise self._error(task)
+                    episodes, machine = result
+                    self._compare(machine)
+                    yield numbers[task], episodes
+                if time.monotonic() > look:
+                    self.count_workers()
+                    look = time.monotonic() + _LOOK_SECONDS
+                time.sleep(_POLL_SECONDS)
         finally:
-            self._client.cancel([future for future, _ in waiting.values()], force=True)
+            self._client.cancel([*numbers], force=True)
 
     def count_workers(self) -> int:
-        """Number of workers that can work.
+        """Number of workers.
 
         Raises:
             SurefootError: there has been none for too long, or the scheduler is gone.
         """
-        if self._client.status != "running":
-            raise self._lost()
         try:
-            workers = self._client.scheduler_info()["workers"].values()
-        except (OSError, TimeoutError, KeyError) as error:  # a lost scheduler tells nothing
-            raise self._lost() from error
-        if self._local:
-            self._local.scale(len(self._local.worker_spec))
-        threads = [worker["nthreads"] for worker in workers if worker["status"] == "running"]
+            threads = self._client.nthreads().values()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise self._error() from error
         if threads:
-            self.threads, self.processes, self._alone_since = sum(threads), len(threads), None
-            return len(threads)
-        self._wait(bool(workers))
-        return 0
-
-    def _wait(self, workers: bool) -> None:
-        """Have patience until some worker works; raise once there is none left."""
-        now = time.monotonic()
-        self._alone_since = self._alone_since or now
-        hopeless = self._refusal and not self._proven
-        if hopeless or now - self._alone_since > self._settings.patience:
-            state = "all of its workers are out of memory" if workers else "it has no worker"
-            why = self._refusal if hopeless else f"for {self._settings.patience:.0f} s {state}"
+            self.threads, self.processes, self._worked = sum(threads), len(threads), time.monotonic()
+        elif time.monotonic() - self._worked > self._settings.patience:
             raise SurefootError(
-                f"the cluster at {self._settings.address} cannot run episodes: {why}; what was saved can be "
-                "resumed once there are workers"
+                f"the cluster at {self._settings.address} had no worker for {self._settings.patience:.0f} s: "
+                "what was saved can be resumed once there is one"
             )
+        return len(threads)
 
-    def _time(self, seconds: float) -> None:
-        """Take in how long a worker took for an episode, with all of its threads [s]."""
-        taken = seconds * self.threads / self.processes
-        self._episode_seconds += _SMOOTHING * (taken - self._episode_seconds)
-        self._proven, self._failures = True, 0
-
-    def _next(self, ended: "SimpleQueue[Future]") -> list[Future]:
-        """Wait for futures that finished or failed, and return all there are."""
-        while True:
-            with suppress(Empty):
-                first = ended.get(timeout=_LOOK_SECONDS)
-                return [first, *(ended.get() for _ in range(ended.qsize()))]
-            self.count_workers()
-
-    def _gather(self, futures: Sequence[Future]) -> dict[str, tuple[Episodes, float] | None]:
-        """Fetch the results of futures that finished; None for one that failed after all."""
-        done = {future.key: future for future in futures if future.status == "finished"}
-        fetching = self._client.gather(done, errors="skip", asynchronous=True)
-        job = asyncio.run_coroutine_threadsafe(fetching, self._client.loop.asyncio_loop)
-        while True:
-            try:
-                return job.result(_LOOK_SECONDS)
-            except (OSError, CancelledError):  # a timeout is an OSError too
-                if job.done():
-                    return {}  # they are run again, unless the scheduler is gone
-                self.count_workers()  # Dask computes anew what was lost with a worker, if there is another
-
-    def _excuse(self, future: Future) -> bool:
-        """Whether a chunk that failed is to be run again; raises an error if that would be in vain."""
-        error = future.exception() if future.status == "error" else None
-        if error is None and self._client.status != "running":
-            raise self._lost()
+    def _error(self, task: Future | None = None) -> SurefootError:
+        """Why a task failed; without one that has an error, the scheduler is gone."""
+        error = task.exception() if task and task.status == "error" else None
         if error is None:
-            return True  # its result was lost on the way
-        if isinstance(error, OSError) and self._failures < _DEATHS:
-            self._failures += 1  # most probably the worker lost its connection because it is ending
-            return True
-        if isinstance(error, RefusedError):
-            self._refuse({error.worker: error.reason})
-            return True
-        if isinstance(error, SurefootError):
-            raise error
-        if isinstance(error, MemoryError | KilledWorker):
-            raise SurefootError(
-                "workers died of the same episodes, most probably because they ran out of memory: give them "
-                "more, for example with fewer threads in each; what was saved can be resumed"
-            ) from error
-        strangers = self._strangers()
-        if not strangers:
-            raise SurefootError(f"a worker failed: {type(error).__name__}: {one_line(error)}") from error
-        self._refuse(strangers)
-        return True
+            reason = f"the connection to the Dask scheduler at {self._settings.address} is lost"
+        elif isinstance(error, SurefootError):
+            return error
+        elif isinstance(error, MemoryError | KilledWorker):
+            reason = "workers died of the same episodes, most probably because they ran out of memory"
+        else:
+            reason = f"a worker failed ({type(error).__name__}: {one_line(error)})"
+        return SurefootError(f"{reason}: what was saved can be resumed")
 
-    def _strangers(self) -> dict[str, str]:
-        """Which workers have other versions of the software, and which."""
-        found = self._client.get_versions(packages=[*PACKAGES])
-        ours = found["client"]["packages"]
-        reasons = {worker: difference(ours, its["packages"]) for worker, its in found["workers"].items()}
-        return {worker: reason for worker, reason in reasons.items() if reason}
-
-    def _refuse(self, workers: Mapping[str, str]) -> None:
-        """Send workers away, so that they get no further work."""
-        for worker, reason in workers.items():
-            self._refusal = f"the worker {worker} was refused, because it {reason}"
-            self._say(self._refusal)
-        with suppress(OSError, TimeoutError):  # a worker may have gone by itself
-            self._client.retire_workers([*workers], close_workers=True)
-
-    def _lost(self) -> SurefootError:
-        """The error that the scheduler is gone."""
-        return SurefootError(
-            f"the connection to the Dask scheduler at {self._settings.address} is lost: what was saved can "
-            "be resumed once it is back"
-        )
-
-
-def _set_terms(dask_scheduler: Scheduler, silent_seconds: float) -> None:
-    """On the scheduler: how often a chunk may fail, and how long a worker may hang, which makes it silent."""
-    dask_scheduler.allowed_failures = max(dask_scheduler.allowed_failures, _DEATHS)
-    looking = dask_scheduler.periodic_callbacks.get("worker-ttl")  # not where its owner wants none
-    if looking is not None:
-        dask_scheduler.worker_ttl = silent_seconds
-        looking.stop()
-        looking.callback_time = 1000 * silent_seconds / 4  # [ms]
-        looking.start()
+    def _compare(self, theirs: dict[str, str]) -> None:
+        """Warn of software or a processor of a worker that this machine does not have."""
+        for name, ours in _machine().items():
+            text = f"{name} {theirs.get(name, 'missing')} instead of {ours}"
+            if theirs.get(name) != ours and text not in self.differences:
+                self.differences = "; ".join(filter(None, [self.differences, text]))
+                self._say(f"a worker has {text}: results may differ from those of this machine")
 
 
 class ClusterSimulation:
@@ -422,11 +295,12 @@ class ClusterSimulation:
         self.threads = cluster.threads
         self._cluster, self._robots = cluster, robots
         self._here = Simulation(*robots, threads=1)  # which checks arguments
-        self._kept: dict[int, str] = {}  # checksums of the robots that the scheduler keeps
+        self._kept: dict[int, Future] = {}  # robots that the cluster has
 
     def close(self) -> None:
         """See `Executor`; the workers are the cluster's."""
         self._here.close()
+        self._kept.clear()
 
     def evaluate(
         self,
@@ -447,56 +321,74 @@ class ClusterSimulation:
         if not len(seeds):
             return self._here.evaluate(parameters, seeds, request=request)
         self._cluster.count_workers()
-        size = self._cluster.chunk_size(len(seeds))
-        chunks = [
-            self._chunk(rows, int(variant), parameters, seeds, request)
-            for variant in np.unique(variants)
-            for every in [np.flatnonzero(variants == variant)]
-            for rows in np.split(every, range(size, len(every), size))
-        ]
-        rows, parts, finished = [], [], 0
-        for chunk, episodes in self._cluster.run(chunks):
-            rows.append(chunk.rows)
+        size, plugins = self._cluster.chunk_size(len(seeds)), os.environ.get(VARIABLE, "")
+        split, chunks = [], []
+        for variant in np.unique(variants):
+            every = np.flatnonzero(variants == variant)
+            for rows in np.split(every, range(size, len(every), size)):
+                observed = None if request.observed is None else request.observed[rows]
+                asked = replace(request, observed=observed)
+                split.append(rows)
+                chunks.append(
+                    (self._robot(variant), plugins, *_distinct(parameters[rows]), seeds[rows], asked)
+                )
+        order, parts, finished = [], [], 0
+        for number, episodes in self._cluster.run(*zip(*chunks, strict=True)):
+            order.append(split[number])
             parts.append(episodes.columns)
             finished += len(episodes)
             if on_finished:
                 on_finished(finished)
-        return Episodes.joined(parts, np.argsort(np.concatenate(rows)))
+        return Episodes.joined(parts, np.argsort(np.concatenate(order)))
 
-    def _chunk(
-        self,
-        rows: np.ndarray,
-        variant: int,
-        parameters: np.ndarray,
-        seeds: np.ndarray,
-        request: Request,
-    ) -> Chunk:
-        """The chunk of some rows of an evaluation, which are of one variant."""
-        new = [not np.array_equal(parameters[row], parameters[before]) for before, row in pairwise(rows)]
-        first, observed = np.array([True, *new]), request.observed
-        return Chunk(
-            rows=rows,
-            solutions=parameters[rows[first]],
-            uses=np.cumsum(first) - 1,
-            seeds=seeds[rows],
-            request=replace(request, observed=None if observed is None else observed[rows]),
-            robot=self._keep(variant),
-            admission=self._admission,
-        )
-
-    def _keep(self, variant: int) -> str:
-        """Checksum of a robot, which the scheduler keeps from now on."""
+    def _robot(self, variant: int) -> Future:
+        """A robot, which the cluster has from now on."""
         if variant not in self._kept:
             self._kept[variant] = self._cluster.keep(self._robots[variant])
         return self._kept[variant]
 
-    @cached_property
-    def _admission(self) -> Admission:
-        """What workers must have and find."""
-        return Admission(
-            versions=tuple(our_versions().items()),
-            plugins=os.environ.get(VARIABLE, ""),
-            home=self._cluster.home,
-            robot=self._keep(0),
-            canary="" if self._cluster.mixed else canary(self._robots[0]),
-        )
+
+def _distinct(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Solutions, (n, p) float32, without those that equal the one before, and which of these each one is."""
+    bits = solutions.view(np.uint32)
+    new = np.append(True, (bits[1:] != bits[:-1]).any(axis=1))
+    return solutions[new], np.cumsum(new) - 1
+
+
+_lock = Lock()
+
+
+def run_chunk(
+    robot: bytes, plugins: str, solutions: np.ndarray, uses: np.ndarray, seeds: np.ndarray, request: Request
+) -> tuple[Episodes, dict[str, str]]:
+    """Run episodes in a worker; returns what they found, and what its machine has.
+
+    Args:
+        robot: as `Cluster.keep` packs it.
+        plugins: files of the user, as `SUREFOOT_PLUGINS` names them.
+        solutions: (u, p); one that several episodes in a row run is there once.
+        uses: which of these solutions each episode runs, (n,).
+        seeds: (n,).
+        request: see `Simulation.evaluate`.
+
+    Raises:
+        InvalidFileError: a plugin cannot be loaded here.
+    """
+    with _lock:  # one thread prepares the simulation, the others wait
+        simulation = _simulation(robot, plugins)
+    return simulation.evaluate(solutions[uses], seeds, request=request), _machine()
+
+
+@lru_cache(maxsize=32)  # the threads of one that is dropped end once nobody uses it
+def _simulation(robot: bytes, plugins: str) -> Simulation:
+    """A worker's simulation of a robot, with as many threads as Dask gives the worker."""
+    load_plugins([path for path in plugins.split(os.pathsep) if path])
+    threadpool_limits(1, user_api="blas")
+    return Simulation(cloudpickle.loads(zlib.decompress(robot)), threads=get_worker().state.nthreads)
+
+
+@cache
+def _machine() -> dict[str, str]:
+    """What results depend on: versions of the software, a checksum of our sources, and the processor."""
+    sources = sources_hash(Path(__file__).resolve().parents[2])
+    return software_versions() | {"sources": sources, "processor": processor_name()}

@@ -42,11 +42,11 @@ class ExecutorSource(Protocol):
     """What starts executors in place of this machine; a pickled one does so in another process.
 
     Attributes:
-        mixed: whether its processors may round differently from this machine's.
+        differences: what its workers had instead of what this machine has, in words; "" if nothing.
         threads: how many episodes it runs at a time, as far as it is known.
     """
 
-    mixed: bool
+    differences: str
     threads: int
 
     def executor(self, *robots: Robot) -> Executor:

@@ -1,4 +1,4 @@
-"""What a result depends on in addition to its settings: the software, and for timings the processor."""
+"""What a result depends on in addition to its settings: the software, and the processor."""
 
 import platform
 from importlib.metadata import version
@@ -10,15 +10,14 @@ _PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "scipy", "h5py")  # SciPy f
 
 
 def software_versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result depends on, by name; see `processors`."""
-    versions = {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
-    return versions | processors()
+    """Versions of Python and of the packages that a result depends on, by name."""
+    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
 
 
-def processors() -> dict[str, str]:
-    """A remark that processors may round differently, where that was accepted; else nothing."""
+def worker_differences() -> dict[str, str]:
+    """What workers of a cluster had instead of what this machine has, in words; nothing if all was alike."""
     source = executor_source()
-    return {"processors": "mixed"} if source and source.mixed else {}
+    return {"workers": source.differences} if source and source.differences else {}
 
 
 def processor_name() -> str:

@@ -226,7 +226,6 @@ def cluster_options(command: Command) -> Command:
         type=AnyPath,
         help="The same with the address in this file, which `dask scheduler --scheduler-file` writes.",
     )
-    @click.option("--mixed", is_flag=True, help="Accept workers that round differently; files then say so.")
     @click.option(
         "--patience",
         type=Number(min=0),
@@ -239,13 +238,10 @@ def cluster_options(command: Command) -> Command:
         *arguments: Any,
         address: str | None,
         scheduler_file: Path | None,
-        mixed: bool,
         patience: float,
         **options: Any,
     ) -> Any:
         if address is None and scheduler_file is None:
-            if mixed:
-                raise click.UsageError("--mixed is about the workers of a cluster: name one with --cluster")
             return command(*arguments, **options)
         if address is not None and scheduler_file is not None:
             raise click.UsageError("--cluster and --scheduler-file both name a cluster: leave one out")
@@ -254,14 +250,14 @@ def cluster_options(command: Command) -> Command:
         from repertoire.execution.cluster import ClusterSettings, cluster, scheduler_address
 
         address = address if scheduler_file is None else scheduler_address(scheduler_file)
-        settings = ClusterSettings(address or "", mixed, patience)
+        settings = ClusterSettings(address or "", patience)
         with cluster(settings, say=lambda text: note(f"note: {text}")):
             return command(*arguments, **options)
 
     return connected  # type: ignore[return-value]
 
 
-CLUSTER_PARAMETERS = ("address", "scheduler_file", "mixed", "patience")  # of `cluster_options`
+CLUSTER_PARAMETERS = ("address", "scheduler_file", "patience")  # of `cluster_options`
 
 
 def workforce(cores: int) -> str:

@@ -313,8 +313,12 @@ def test_options_that_cannot_be(run, alone: Path, options: tuple[str, ...], mess
     assert not alone.with_name("recovery.json").exists()
 
 
-def test_that_processors_were_mixed_is_recorded(run, file: Path, monkeypatch) -> None:
-    mixed = SimpleNamespace(mixed=True, threads=1, executor=lambda *robots: Simulation(*robots, threads=1))
-    monkeypatch.setattr("repertoire.execution.executor._source", mixed)
+def test_that_workers_differed_is_recorded(run, file: Path, monkeypatch) -> None:
+    source = SimpleNamespace(
+        differences="numpy 0.1 instead of 2.3",
+        threads=1,
+        executor=lambda *robots: Simulation(*robots, threads=1),
+    )
+    monkeypatch.setattr("repertoire.execution.executor._source", source)
     assert run(*broken(file), "--trials", 2, "--selector", "rehearsed")[0] == 0
-    assert record(file)["processors"] == "mixed"
+    assert record(file)["workers"] == "numpy 0.1 instead of 2.3"

@@ -57,11 +57,11 @@ def test_the_best_stay_and_of_equals_the_first() -> None:
     assert merge([merged, a]).history["runs"].tolist() == [3]
 
 
-def test_versions_are_those_of_the_first_and_mixed_processors_stay_known() -> None:
+def test_versions_are_those_of_the_first_and_remarks_on_workers_stay_known() -> None:
     a, b = made([1.0], [0.05]), made([2.0], [0.15])
-    trained, mixed = {"numpy": "1.0"}, {"numpy": "2.0", "processors": "mixed"}
+    trained, mixed = {"numpy": "1.0"}, {"numpy": "2.0", "workers": "numpy 0.1 instead of 2.0"}
     merged = merge([replace(a, versions=trained), replace(b, versions=mixed)])
-    assert merged.versions == {"numpy": "1.0", "processors": "mixed"}
+    assert merged.versions == {"numpy": "1.0", "workers": "numpy 0.1 instead of 2.0"}
     assert merge([replace(a, versions=trained)] * 2).versions == trained
 
 

@@ -56,8 +56,11 @@ def runs(process: psutil.Process) -> bool:
         return False
 
 
-@pytest.mark.parametrize("moment", ["starting", "working"])
-@pytest.mark.parametrize("code", [POOL, CLUSTER], ids=["pool", "cluster"])
+@pytest.mark.parametrize(
+    ("code", "moment"),
+    [(POOL, "starting"), (POOL, "working"), (CLUSTER, "working")],
+    ids=["pool-starting", "pool-working", "cluster"],
+)
 def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: str) -> None:
     (tmp_path / "parent.py").write_text(code)
     with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE) as parent:
@@ -101,13 +104,12 @@ def test_a_local_cluster_that_is_ended_early_leaves_nothing_behind(tmp_path) -> 
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     environment = os.environ | {"TMPDIR": str(scratch)}
-    for delay in (0.1, 1.0):
-        line = [sys.executable, tmp_path / "parent.py"]
-        with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as parent:
-            # its folder shows that the cluster is about to start
-            assert wait_for(lambda: any(scratch.iterdir()) or parent.poll() is not None)
-            time.sleep(delay)
-            parent.terminate()
-            said = parent.communicate(timeout=PATIENCE)[1]
-        assert "close_clusters" not in said
-        assert wait_for(lambda: not any(scratch.iterdir())), list(scratch.iterdir())
+    line = [sys.executable, tmp_path / "parent.py"]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=environment) as parent:
+        # its folder shows that the cluster is about to start
+        assert wait_for(lambda: any(scratch.iterdir()) or parent.poll() is not None)
+        time.sleep(0.1)
+        parent.terminate()
+        said = parent.communicate(timeout=PATIENCE)[1]
+    assert "close_clusters" not in said
+    assert wait_for(lambda: not any(scratch.iterdir())), list(scratch.iterdir())

@@ -240,7 +240,9 @@ def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
 
 
 def test_threads_are_those_of_the_cluster_if_there_is_one(uninterrupted, tmp_path, monkeypatch) -> None:
-    source = SimpleNamespace(mixed=False, threads=7, executor=lambda *robots: Simulation(*robots, threads=1))
+    source = SimpleNamespace(
+        differences="", threads=7, executor=lambda *robots: Simulation(*robots, threads=1)
+    )
     monkeypatch.setattr("repertoire.execution.executor._source", source)
     result = robot_trial().run(tmp_path, silent)
     assert result.threads == 7
