@@ -11,7 +11,7 @@ from robots.deployment.walk import IN_CIRCLES
 from robots.errors import InvalidValueError
 
 FORMAT = "surefoot-recovery"
-VERSION = 9
+VERSION = 10
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 _WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
 LIMPING = 0.05  # the same to limp: below it, it stands or falls
@@ -126,9 +126,11 @@ class Confirmation:
     Attributes:
         row: of the recommended controller, which is not the incumbent.
         trials: numbers of confirmation trials of it and of the incumbent.
-        falls: how many of these ended in a fall; of the incumbent's first trial if that stands for them.
+        falls: how many of these ended in a fall; of the incumbent's other trials if they stand for them.
         difference: of their mean objectives in these trials; None if nothing can be compared.
         standard_error: of that difference.
+        stays_up: whether the recommended controller never fell, and the incumbent in all of its trials, and
+            more than once or as expected.
     """
 
     row: int
@@ -136,6 +138,7 @@ class Confirmation:
     falls: tuple[int, int] = (0, 0)
     difference: float | None = None
     standard_error: float | None = None
+    stays_up: bool = False
 
     @property
     def falls_instead(self) -> bool:
@@ -153,20 +156,22 @@ class Confirmation:
     @property
     def passed(self) -> bool:
         """Whether the recommended controller replaces the incumbent."""
-        return self.better and not self.falls_instead
+        return self.stays_up or (self.better and not self.falls_instead)
 
     @property
     def words(self) -> str:
         """What the trials showed, in words."""
         if self.difference is None or self.standard_error is None:
-            return "too few trials were left to confirm that the new gait is better than the old one"
+            unconfirmed = "too few trials were left to confirm that the new gait is better than the old one"
+            return f"{unconfirmed}, but that fell and the new one did not" if self.stays_up else unconfirmed
         if self.difference == 0:
             return "the new gait did as well as the old one in the confirmation trials"
         sense = "better" if self.difference > 0 else "worse"
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
+        doubt = ", but that fell and the new one did not" if self.stays_up and self.difference < 0 else doubt
         doubt = ", but falls" if self.falls_instead else doubt
         count = f"{self.trials[0]} confirmation trial{'s' * (self.trials[0] != 1)}"
-        against = self.trials[1] or "the old gait's first trial, in which that got nowhere"
+        against = self.trials[1] or "the old gait's first trial"
         return (
             f"the new gait did {format_objective(abs(self.difference))} ± "
             f"{format_objective(self.standard_error)} {sense} than the old one, in {count} "

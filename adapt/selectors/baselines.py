@@ -8,16 +8,15 @@ from robots.errors import InvalidValueError
 
 
 class ModelFree(Selector):
-    """Expects of every controller what the repertoire says, and recommends the one with the best trials."""
+    """Expects of a controller what its trials showed, and of one not tried what the repertoire says."""
 
     @property
     def predicted(self) -> np.ndarray:
-        """The repertoire's objectives, (k,)."""
-        return np.asarray(self.prior.objectives)
-
-    def recommendation(self) -> int:
-        """Row with the highest mean of its trials."""
-        return self.leader()
+        """Means of the trials, else the repertoire's objectives, (k,)."""
+        predicted = np.array(self.prior.objectives, np.float64)
+        for row, mean in self.means().items():
+            predicted[row] = mean
+        return predicted
 
 
 @register("random", "tries controllers at random")
@@ -61,10 +60,6 @@ class Oracle(Selector):
     def predicted(self) -> np.ndarray:
         """The truth."""
         return self._truth
-
-    def recommendation(self) -> int:
-        """Row that is best of those that were tried."""
-        return max(self._told, key=lambda row: self._truth[row])
 
     def _choose(self, untried: np.ndarray) -> int:
         return int(np.argmax(np.where(untried, self._truth, -np.inf)))

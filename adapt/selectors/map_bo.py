@@ -66,11 +66,6 @@ class CorrectedMap(Selector):
         """See `Selector.predicted`."""
         return self.prior.min_objective + self._unit * self._belief
 
-    def recommendation(self) -> int:
-        """Row with the highest belief of those that were tried."""
-        tried = list(self._told)
-        return tried[int(np.argmax(self._belief[tried]))]
-
     def _learn(self, row: int, outcome: Outcome) -> None:
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         covariance = matern_52(distances, length_scale=self.settings.length_scale)

@@ -146,9 +146,15 @@ class Selector(ABC):
         means = self.means()
         return max(means, key=lambda row: means[row])
 
-    @abstractmethod
+    @property
+    def fall_probability(self) -> np.ndarray | None:
+        """Probability of a fall of every controller, (k,); None of a selector that does not predict falls."""
+        return None
+
     def recommendation(self) -> int:
-        """Row to walk with from now on, of those that were tried: the best by what is believed by now."""
+        """Row to walk with from now on, of those that were tried: the one of which most is expected."""
+        predicted = self.predicted
+        return max(self._told, key=lambda row: predicted[row])
 
     def diagnosis(self) -> list[tuple[str, float]]:
         """What may be wrong with the robot and how probable that is, the most probable first.

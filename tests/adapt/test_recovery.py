@@ -186,7 +186,7 @@ def test_json(repertoire):
     recovery = recover(repertoire, Lost("back_right"), seed=0, selector="map-bo", trials=2)
     record = json.loads(json.dumps(recovery.to_json(), allow_nan=False))
     assert list(record)[:2] == ["format", "version"]
-    assert (record["format"], record["version"]) == ("surefoot-recovery", 9)
+    assert (record["format"], record["version"]) == ("surefoot-recovery", 10)
     assert record["oracle"] is None
     assert record["healthy"]["objective"] == recovery.healthy.objective
     assert [tuple(trial["cell"]) for trial in record["trials"]] == [trial.cell for trial in recovery.trials]

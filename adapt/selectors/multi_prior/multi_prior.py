@@ -83,7 +83,7 @@ class MultiPrior(Selector):
 
     @property
     def fall_probability(self) -> np.ndarray:
-        """Probability of a fall of every controller, (k,)."""
+        """See `Selector`."""
         return self._risk.of(self._belief.fall, self._falls_shown)
 
     def diagnosis(self) -> list[tuple[str, float]]:
@@ -96,10 +96,6 @@ class MultiPrior(Selector):
             found[UNKNOWN] = float(weights[-1, names.index(HEALTHY)])
             found[HEALTHY] -= found[UNKNOWN]
         return sorted(found.items(), key=lambda cause: -cause[1])
-
-    def recommendation(self) -> int:
-        """Row with the highest expectation of those that were tried."""
-        return max(self._tried, key=lambda row: self._belief.mean[row])
 
     @property
     def _tried(self) -> list[int]:
