@@ -276,13 +276,19 @@ class RobotServer:
             return
         refusal = "the robot is out of order"
         try:
-            if not (refusal := self._refusal(message)):
-                self._robot.reset()
-                self._session, self._answered = secrets.token_hex(16), 0
-                self._commands, self._silent, self._blind = None, 0, 0
+            refusal = self._let_in(message)
         finally:  # or no further hello would be heard
             with suppress(zmq.Again):
                 self._rep.send(encode(self._answer(refusal)), zmq.NOBLOCK)
+
+    def _let_in(self, message: Sequence[bytes]) -> str:
+        """Begin a session with who says hello; why not, or ""."""
+        if refusal := self._refusal(message):
+            return refusal
+        self._robot.reset()
+        self._session, self._answered = secrets.token_hex(16), 0
+        self._commands, self._silent, self._blind = None, 0, 0
+        return ""
 
     def _refusal(self, message: Sequence[bytes]) -> str:
         """Why who says hello is not let in; "" if it is."""
