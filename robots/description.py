@@ -36,6 +36,7 @@ CONTROLLERS: Registry[type[ControllerDescription]] = by_kind(
     "controller", MLPDescription, PeriodicDescription
 )
 _MOST_CELLS = 1_000_000
+TAKEN = ("all", "torso", "floor")  # what damages call other parts than legs
 Point = tuple[Finite, Finite, Finite]
 
 
@@ -300,6 +301,19 @@ class Description(Record):
         return {**value, "measures": read_measures(value["measures"], value.get("feet"))}
 
     @model_validator(mode="after")
+    def _names_are_readable(self) -> "Description":
+        for kind, names in (("leg", self.legs), ("joint", self.joints), ("foot", self.feet)):
+            for name in names:
+                if not is_readable(name) or (kind == "leg" and name in TAKEN):
+                    where = "; rename it in the MJCF" if kind == "joint" else ""
+                    raise ValueError(
+                        f"no {kind} can be called {name!r}, as damages are written PART:KIND+PART:KIND: a "
+                        "name has no :, + or = and no space at its ends, and no leg is called "
+                        f"{', '.join(TAKEN)}{where}"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _references_exist(self) -> "Description":
         for name, leg in self.legs.items():
             _require(f"leg {name!r} names the joint", leg.joints, self.joints, "joints")
@@ -340,6 +354,11 @@ class Description(Record):
                 f"the archive has {math.prod(self.archive)} cells; at most {_MOST_CELLS} are possible"
             )
         return self
+
+
+def is_readable(name: str) -> bool:
+    """Whether the text of a damage can hold a name of a leg, joint or foot: see `adapt.damage.text`."""
+    return bool(name) and name == name.strip() and name.isprintable() and not set(":+=") & set(name)
 
 
 def _require(what: str, names: Iterable[str], known: Iterable[str], kind: str) -> None:

@@ -21,6 +21,7 @@ _HALVED = (
     mujoco.mjtIntegrator.mjINT_IMPLICIT,
     mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 )
+CLOSE = math.radians(1)  # [rad or m] by which a position may be beyond a joint's range: its end is meant
 ACCELEROMETER = "surefoot_accelerometer"  # name of the sensor, and of a site that is made for it
 _SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
 
@@ -64,6 +65,7 @@ def compile_robot(
     start = keyframe_positions(model, description.keyframe) | _start(model, description, origin)
     for name in start:
         start[name] = _normal(start[name], f"{origin}: start.{name}")
+        start[name][0] = _clamped(model, model.joint(name).id, start[name][0])
     return model, physics, ranges, start
 
 
@@ -379,17 +381,31 @@ def _add_contact_sensor(spec: mujoco.MjSpec, name: str, sole: str, floor: str) -
 
 
 def standing_data(model: mujoco.MjModel, positions: Mapping[str, np.ndarray]) -> mujoco.MjData:
-    """Data of a model with joints at these positions; those outside their ranges are put in the middle."""
+    """Data of a model with joints at these positions; those outside their ranges are put in the middle.
+
+    Where they are outside by less than a degree, at the end of the range.
+    """
     data = mujoco.MjData(model)
     put_joints(model, data.qpos, positions)
-    scalar = np.isin(model.jnt_type, _SCALAR)
-    for joint in np.flatnonzero(scalar & (model.jnt_limited != 0)):
-        low, high = model.jnt_range[joint]
-        address = model.jnt_qposadr[joint]
-        if not low <= data.qpos[address] <= high:
-            data.qpos[address] = (low + high) / 2
+    for joint, address in enumerate(model.jnt_qposadr):
+        data.qpos[address] = _clamped(model, joint, data.qpos[address])
+        if outside(model, joint, data.qpos[address]):
+            data.qpos[address] = model.jnt_range[joint].mean()
     mujoco.mj_forward(model, data)
     return data
+
+
+def outside(model: mujoco.MjModel, joint: int, position: float) -> float:
+    """By how much a position of a joint is outside its range [rad or m]; 0 of a joint without one."""
+    if model.jnt_type[joint] not in _SCALAR or not model.jnt_limited[joint]:
+        return 0.0
+    return abs(float(position - np.clip(position, *model.jnt_range[joint])))
+
+
+def _clamped(model: mujoco.MjModel, joint: int, position: float) -> float:
+    """A position, or the end of the joint's range if it is beyond that by less than a degree."""
+    near = 0 < outside(model, joint, position) < CLOSE
+    return float(np.clip(position, *model.jnt_range[joint])) if near else position
 
 
 def keyframe_positions(model: mujoco.MjModel, keyframe: str | None) -> dict[str, np.ndarray]:

@@ -12,10 +12,12 @@ from robots.robot import Robot
 from robots.task.terrain import BEYOND
 
 _FAR = 100.0  # [m] from the ground, at most, that a robot may be before it is put there
-_SECONDS = 2.0  # for which the pose is held
-_NEAR = 0.02  # share of the torso's height by which the lowest sole may start above or inside the floor
-_STILL = 0.15  # share of the torso's height by which a robot that stands may sink or drift
-_UPRIGHT = np.cos(0.3)  # of the angle [rad] by which its torso may tilt
+_SECONDS = 3.0  # for which the pose is held
+_MOMENT = 0.5  # [s] at the end, in which a robot that stands is still
+_NEAR = 0.02  # share of the torso's height by which the lowest sole may start above the floor
+_DEEP = 0.005  # [m] by which the lowest sole may start deeper in the floor than where it comes to rest
+_STILL = 0.02  # share of the torso's height by which a robot that is still may move in that moment
+_UPRIGHT = 0.3  # [rad] by which the torso of a robot that stands may tilt
 
 
 @dataclass(frozen=True)
@@ -24,20 +26,39 @@ class Stance:
 
     Attributes:
         gap: of the lowest sole from the floor before the robot was put there [m], negative inside it.
-        fell: whether it tipped over, sank or drifted away; never where motors cannot hold a pose.
+        rest: that gap where the robot came to rest: negative of soft feet; 0 where nothing held the pose.
+        held: whether servos held the pose; motors that are told torques cannot.
+        tilt: of the torso in the end, against its first attitude [rad].
+        fell: whether it tipped over or did not come to rest; never where nothing held the pose.
+        lies: whether something else than a leg touched the floor in the end, or less than half of the feet
+            did; never where nothing held the pose.
         height: of the torso above the ground in the end, or where it was put if it fell [m].
         positions: of every joint then, by name.
     """
 
     gap: float
+    rest: float
+    held: bool
+    tilt: float
     fell: bool
+    lies: bool
     height: float
     positions: dict[str, np.ndarray]
 
     @property
+    def stands(self) -> bool:
+        """Whether it keeps standing on its legs."""
+        return not (self.fell or self.lies)
+
+    @property
+    def deep(self) -> bool:
+        """Whether it was put so deep into the floor that this throws it up."""
+        return self.rest - self.gap > _DEEP
+
+    @property
     def fits(self) -> bool:
         """Whether episodes may start in the pose as it is."""
-        return not self.fell and abs(self.gap) < _NEAR * self.height
+        return not (self.fell or self.deep) and self.gap < _NEAR * self.height
 
 
 def all_servos(robot: Robot) -> bool:
@@ -52,25 +73,48 @@ def standing_action(robot: Robot) -> np.ndarray:
 
 
 def try_stance(robot: Robot) -> Stance:
-    """Put a robot on the floor and, if all its actuators are servos, let them hold its pose for 2 s."""
-    model, name = robot.physics, robot.description.torso
-    data, gap = mujoco.MjData(model), floor_gap(robot, first_data(robot))
+    """Put a robot on the floor and, if all its actuators are servos, let them hold its pose for 3 s."""
+    model, data = robot.physics, mujoco.MjData(robot.physics)
     data.qpos[:] = standing_on_floor(robot).qpos
     mujoco.mj_forward(model, data)
-    torso, placed = data.body(name), data.qpos.copy()
-    position, axes, height = torso.xpos.copy(), torso.xmat.reshape(3, 3).copy(), torso_height(robot, data)
+    torso, placed = data.body(robot.description.torso), data.qpos.copy()
+    up, height = torso.xmat.reshape(3, 3)[2].copy(), torso_height(robot, data)
     motors = [motor_of(model, joint) for joint in robot.description.joints]
     stiffness, gain = -model.actuator_biasprm[motors, 1], model.actuator_gainprm[motors, 0]
-    if stiffness.all():
+    held, moved, tilt = bool(stiffness.all()), 0.0, 0.0
+    if held:
         data.ctrl[motors] = stiffness * data.actuator_length[motors] / gain
-        mujoco.mj_step(model, data, round(_SECONDS / model.opt.timestep))
-    moved, upright = np.linalg.norm(torso.xpos - position), axes[2] @ torso.xmat.reshape(3, 3)[2]
-    fell = not (moved < _STILL * height and upright > _UPRIGHT)  # so that NaN counts as a fall
+        mujoco.mj_step(model, data, round((_SECONDS - _MOMENT) / model.opt.timestep))
+        before = torso.xpos.copy()
+        mujoco.mj_step(model, data, round(_MOMENT / model.opt.timestep))
+        moved = float(np.linalg.norm(torso.xpos - before))
+        tilt = float(np.arccos(np.clip(up @ torso.xmat.reshape(3, 3)[2], -1, 1)))
+    fell = not (moved < _STILL * height and tilt < _UPRIGHT)  # so that NaN counts as a fall
+    rest, lies = floor_gap(robot, data) if held and not fell else 0.0, held and _lies(robot, data)
     if fell:
         data.qpos[:] = placed
-        mujoco.mj_forward(model, data)
+    elif robot.moves_freely:  # it may have slid
+        address = model.jnt_qposadr[robot.root_joint]
+        data.qpos[address : address + 2] = placed[address : address + 2]
+    mujoco.mj_forward(model, data)
     positions = {model.joint(joint).name: data.joint(joint).qpos.copy() for joint in range(model.njnt)}
-    return Stance(gap, bool(fell), torso_height(robot, data), positions)
+    gap = floor_gap(robot, first_data(robot))
+    return Stance(gap, rest, held, tilt, fell, lies, torso_height(robot, data), positions)
+
+
+def _lies(robot: Robot, data: mujoco.MjData) -> bool:
+    """Whether something else than a leg touches the floor, or less than half of the feet do."""
+    model, description = robot.physics, robot.description
+    floor = model.geom(description.floor).id
+    hips = {int(model.joint(leg.joints[0]).bodyid[0]) for leg in description.legs.values()}
+    in_leg = np.zeros(model.nbody, np.bool_)
+    for body in range(1, model.nbody):  # parents come first
+        in_leg[body] = body in hips or in_leg[model.body_parentid[body]]
+    touching = data.contact.geom[(data.contact.geom == floor).any(axis=1)]
+    others = touching[touching != floor]
+    names = {model.geom(geom).name for geom in others}
+    down = sum(not names.isdisjoint(soles) for soles in description.feet.values())
+    return bool(not in_leg[model.geom_bodyid[others]].all() or 2 * down < len(description.feet))
 
 
 def start_positions(robot: Robot) -> np.ndarray:
@@ -133,8 +177,11 @@ def torso_height(robot: Robot, data: mujoco.MjData) -> float:
 
 
 def floor_gap(robot: Robot, data: mujoco.MjData) -> float:
-    """Distance of the lowest sole from the floor [m], negative inside it; 0 if there is no sole."""
-    model = robot.model
+    """Distance of the lowest sole from the floor [m], negative inside it; 0 if there is no sole.
+
+    The data may be of either of its models.
+    """
+    model = data.model
     floor, beyond = (
         mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) for name in (robot.description.floor, BEYOND)
     )
@@ -157,11 +204,14 @@ def _rise(model: mujoco.MjModel, data: mujoco.MjData, field: int, sole: int) -> 
 
 def _lower(robot: Robot, data: mujoco.MjData, gap: float) -> None:
     """Move the torso down, whether it moves freely or along slides."""
-    model = robot.model
-    body = model.body(robot.description.torso)
-    for joint in range(body.jntadr[0], body.jntadr[0] + body.jntnum[0]):
-        address = model.jnt_qposadr[joint]
-        if model.jnt_type[joint] == int(mujoco.mjtJoint.mjJNT_FREE):
-            data.qpos[address + 2] -= gap
-        elif model.jnt_type[joint] == int(mujoco.mjtJoint.mjJNT_SLIDE):
-            data.qpos[address] -= gap * data.xaxis[joint, 2]  # 0 along a horizontal axis
+    model, dof = robot.model, _vertical(robot.model, robot.root_joint)
+    joint = model.dof_jntid[dof]
+    data.qpos[model.jnt_qposadr[joint] + dof - model.jnt_dofadr[joint]] -= gap
+
+
+def _vertical(model: mujoco.MjModel, root: int) -> int:
+    """The degree of freedom of a torso's joints, of which this is the first, that moves it up and down."""
+    first = int(model.jnt_dofadr[root])
+    if model.jnt_type[root] == int(mujoco.mjtJoint.mjJNT_FREE):
+        return first + 2
+    return first + int(np.argmax(model.jnt_axis[root : root + 2, 2]))  # the slides of a planar robot

@@ -1,18 +1,22 @@
 """`find_parts` finds the torso, the legs and the feet of a model that has no description yet."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
+from robots.description import TAKEN, is_readable
 from robots.errors import InvalidRobotError
-from robots.model import keyframe_positions, standing_data
 from robots.motors import TO_JOINT, transmissions
 
 _WORLD = 0
 _FAR = 100.0  # [m] within which distances are measured
 _REACH = 0.25  # a limb is a leg if it ends closer to the ground than this share of the torso's height
 _FLAT = 0.005  # [m] the geoms of a foot that end so close to its lowest point are its soles
+_ALIKE = 0.05  # share of its length by which a limb may differ from one of the same structure
+_CLOSING = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)
 _FREE, _HINGE, _SLIDE = (
     int(getattr(mujoco.mjtJoint, f"mjJNT_{kind}")) for kind in ("FREE", "HINGE", "SLIDE")
 )
@@ -25,12 +29,14 @@ class FoundLeg:
     Attributes:
         name: the words that the names of its bodies have in common, or the name of the first.
         joints: its actuated joints, from the torso outwards.
-        soles: its geoms that touch the ground when the robot stands.
+        soles: its geoms that touch the ground when the robot stands: the lowest of its last body.
+        kind: the same number for legs of the same structure.
     """
 
     name: str
     joints: tuple[str, ...]
     soles: tuple[str, ...]
+    kind: int
 
 
 @dataclass(frozen=True)
@@ -39,22 +45,25 @@ class Parts:
 
     Attributes:
         torso: the body that moves freely or in the x-z plane.
-        legs: the limbs that reach the ground.
+        legs: the limbs that reach the ground, and those of the same structure as one of these.
+        lifted: the names of those legs that do not reach the ground in the pose that was looked at.
         others: actuated joints outside the legs, such as those of arms.
         height: of the torso above the ground while the lowest sole is on it [m].
     """
 
     torso: str
     legs: tuple[FoundLeg, ...]
+    lifted: tuple[str, ...]
     others: tuple[str, ...]
     height: float
 
 
-def find_parts(model: mujoco.MjModel, floor: int, *, origin: str) -> Parts:
+def find_parts(model: mujoco.MjModel, data: mujoco.MjData, floor: int, *, origin: str) -> Parts:
     """Find a robot's parts.
 
     Args:
         model: every body, joint and geom has a name.
+        data: the robot in a pose in which it may stand.
         floor: the geom that is the ground, see `find_floor`.
         origin: how errors name the model, e.g. by its path.
 
@@ -62,9 +71,8 @@ def find_parts(model: mujoco.MjModel, floor: int, *, origin: str) -> Parts:
         InvalidRobotError: there is no torso, motor or foot to be found.
     """
     torso = _torso(model, origin)
-    pose = keyframe_positions(model, next(iter(keyframes(model)), None))
-    tree = _Tree(model, standing_data(model, pose), floor)
-    limbs = [limb for child in tree.children(torso) for limb in tree.limbs(child)]
+    tree = _Tree(model, data, floor)
+    limbs = tree.joined([limb for child in tree.children(torso) for limb in tree.limbs(child)])
     if not limbs:
         known = ", ".join(model.joint(joint).name for joint in range(model.njnt))
         raise InvalidRobotError(
@@ -78,11 +86,17 @@ def find_parts(model: mujoco.MjModel, floor: int, *, origin: str) -> Parts:
             f"{model.geom(floor).name!r}"
         )
     height = tree.height(torso) - lowest
-    feet = [limb for limb in limbs if tree.gap(limb) <= lowest + _REACH * max(height, 0)]
-    legs = tuple(map(FoundLeg, _names(model, feet), map(tree.joints, feet), map(tree.soles, feet)))
+    down = [limb for limb in limbs if tree.gap(limb) <= lowest + _REACH * max(height, 0)]
+    touching = [limb for limb in limbs if np.isfinite(tree.gap(limb))]
+    feet = [limb for limb in touching if any(tree.alike(limb, other) for other in down)]
+    kinds = [next(kind for kind, other in enumerate(feet) if tree.alike(limb, other)) for limb in feet]
+    names = _names(model, feet)
+    soles = [tree.soles(limb, next(other for other in down if tree.alike(limb, other))) for limb in feet]
+    legs = tuple(map(FoundLeg, names, map(tree.joints, feet), soles, kinds))
+    lifted = tuple(name for name, limb in zip(names, feet, strict=True) if limb not in down)
     in_legs = {joint for leg in legs for joint in leg.joints}
     others = tuple(joint for joint in tree.joints(tree.subtree(torso)) if joint not in in_legs)
-    return Parts(model.body(torso).name, legs, others, height)
+    return Parts(model.body(torso).name, legs, lifted, others, height)
 
 
 def find_floor(model: mujoco.MjModel) -> int | None:
@@ -157,24 +171,70 @@ class _Tree:
         bodies = self.subtree(body)
         return [bodies] if self.joints(bodies) else []
 
+    def joined(self, limbs: list[list[int]]) -> list[list[int]]:
+        """The limbs, where those that an equality constraint closes to a loop are one."""
+        whole = [list(limb) for limb in limbs]
+        for one, other in self._closed():
+            ends = [limb for limb in whole if one in limb or other in limb]
+            if len(ends) > 1:
+                whole[whole.index(ends[0])] = ends[0] + ends[1]
+                whole.remove(ends[1])
+        return whole
+
+    def alike(self, one: list[int], other: list[int]) -> bool:
+        """Whether two limbs that can touch the floor have the same joints at about the same distances."""
+        (kinds, lengths), (others, widths) = self._structure(one), self._structure(other)
+        return kinds == others and np.allclose(lengths, widths, rtol=0, atol=_ALIKE * lengths.sum())
+
     def gap(self, limb: list[int]) -> float:
         """Height of a limb's lowest point above the floor [m]; inf if it cannot touch it."""
         return min((self._gaps[geom] for geom in self._geoms(limb)), default=np.inf)
 
-    def soles(self, limb: list[int]) -> tuple[str, ...]:
-        """Names of the geoms that touch the floor first; all belong to one body."""
-        geoms = self._geoms(limb)
-        first = min(geoms, key=self._gaps.__getitem__)
-        body = self._model.geom_bodyid
+    def soles(self, limb: list[int], standing: list[int]) -> tuple[str, ...]:
+        """Names of the geoms at the end of a limb that touch the floor first.
+
+        They are those in the place of the lowest ones of a limb of the same structure that reaches the floor.
+        """
+        own, others = self._end(limb), self._end(standing)
+        ends = (others, own) if limb != standing and len(own) == len(others) else (own, own)
+        lowest = min(self._gaps[geom] for geom in ends[0])
         return tuple(
             self._model.geom(geom).name
-            for geom in geoms
-            if body[geom] == body[first] and self._gaps[geom] <= self._gaps[first] + _FLAT
+            for other, geom in zip(*ends, strict=True)
+            if self._gaps[other] <= lowest + _FLAT
         )
 
     def height(self, body: int) -> float:
         """Height of a body above the floor's origin [m]."""
         return float(self._data.xpos[body, 2] - self._data.geom_xpos[self._floor, 2])
+
+    def _structure(self, limb: list[int]) -> tuple[list[int], np.ndarray]:
+        """The kinds of a limb's joints, and the distances from one to the next and to its end [m]."""
+        model, data = self._model, self._data
+        joints = [joint for body in limb for joint in self._driven if model.jnt_bodyid[joint] == body]
+        places = data.xanchor[joints]
+        steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+        ends = np.linalg.norm(data.geom_xpos[self._end(limb)] - places[-1], axis=1)
+        return model.jnt_type[joints].tolist(), np.append(steps, ends.max())
+
+    def _end(self, limb: list[int]) -> list[int]:
+        """The geoms that can touch the floor of the body at a limb's end; of several the lowest body's."""
+        owner = self._model.geom_bodyid
+        touching = [geom for geom in self._geoms(limb) if np.isfinite(self._gaps[geom])]
+        bodies = {int(owner[geom]) for geom in touching}
+        inner = {body for body in bodies if bodies & set(self.subtree(body)[1:])}
+        first = min((geom for geom in touching if owner[geom] not in inner), key=self._gaps.__getitem__)
+        return [geom for geom in touching if owner[geom] == owner[first]]
+
+    def _closed(self) -> Iterator[tuple[int, int]]:
+        """The bodies that equality constraints hold together."""
+        model = self._model
+        for number in range(model.neq):
+            if model.eq_type[number] in _CLOSING:
+                ends = int(model.eq_obj1id[number]), int(model.eq_obj2id[number])
+                if model.eq_objtype[number] == int(mujoco.mjtObj.mjOBJ_SITE):
+                    ends = int(model.site_bodyid[ends[0]]), int(model.site_bodyid[ends[1]])
+                yield ends
 
     def _branches(self, body: int) -> list[int]:
         """The bodies that hang on a body and have actuated joints in or below them."""
@@ -207,16 +267,14 @@ def _torso(model: mujoco.MjModel, origin: str) -> int:
     )
 
 
-def keyframes(model: mujoco.MjModel) -> list[str]:
-    """Names of the poses that the robot may start in, `home` before the others."""
-    names = [model.key(key).name for key in range(model.nkey)]
-    return sorted(filter(None, names), key=lambda name: name != "home")
-
-
 def _names(model: mujoco.MjModel, limbs: list[list[int]]) -> list[str]:
+    """A name of each limb that the text of a damage can hold, see `is_readable`."""
     whole = [model.body(limb[0]).name for limb in limbs]
     short = [_common([model.body(body).name.split("_") for body in limb]) for limb in limbs]
-    return short if all(short) and len(set(short)) == len(short) else whole
+    differ = all(short) and len(set(short)) == len(short)
+    names = [re.sub(r"[:+=\s]+", "_", name) for name in (short if differ else whole)]
+    usable = len(set(names)) == len(names) and all(map(is_readable, names)) and set(names).isdisjoint(TAKEN)
+    return names if usable else [f"leg_{number}" for number in range(1, len(limbs) + 1)]
 
 
 def _common(names: list[list[str]]) -> str:

@@ -13,7 +13,14 @@ from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
-from robots.stance import first_data, floor_gap, standing_on_floor, start_positions, torso_height
+from robots.stance import (
+    Stance,
+    first_data,
+    standing_on_floor,
+    start_positions,
+    torso_height,
+    try_stance,
+)
 from robots.task.terrain import BEYOND
 from robots.words import wrapped
 
@@ -21,7 +28,6 @@ _EPISODES = 16  # number of episodes, each with a random controller
 _STEPS = 300  # control steps of an episode, at most
 _ASKEW = 0.1  # [rad] by which a torso may start turned
 _ABOVE = 0.05  # [m] a foot that starts higher above the ground gets a remark
-_BELOW = 0.005  # [m] a foot that starts deeper in the ground gets a remark
 _MANY = 10  # physics steps in a control step; a remark is made if there are more
 _BEYOND = 1.1  # a servo that can be told more than this times its joint's range gets a remark
 _SOON = 25  # control steps; a remark is made if half of the random controllers fall earlier
@@ -43,15 +49,20 @@ class Findings:
 def check_robot(robot: Robot) -> Findings:
     """Look at a robot as its episodes start, and let random controllers move it for some seconds."""
     episodes, speed = _try(robot)
-    standing = standing_on_floor(robot)
+    standing, stance = standing_on_floor(robot), try_stance(robot)
     return Findings(
         {
             "body": [_body_words(robot, standing)],
-            "stands": _stance(robot, standing),
+            "stands": [*_stance(robot, standing), *_held_words(stance)],
             "random gaits": _episode_words(robot, episodes),
             "speed": [f"{speed:,.0f} control steps/s on one core, fewer while the machine is busy"],
         },
-        [*_start_remarks(robot), *model_remarks(robot), *_episode_remarks(robot, episodes)],
+        [
+            *_stance_remarks(stance),
+            *_start_remarks(robot),
+            *model_remarks(robot),
+            *_episode_remarks(robot, episodes),
+        ],
     )
 
 
@@ -82,6 +93,30 @@ def _stance(robot: Robot, data: mujoco.MjData) -> list[str]:
     return lines
 
 
+def _held_words(stance: Stance) -> list[str]:
+    """How it stands while its servos hold the pose."""
+    if not stance.held or not stance.stands:
+        return []
+    tilt = np.degrees(stance.tilt)
+    return [f"held by its servos, its torso is {stance.height:.3g} m high and tilts by {tilt:.1f}°"]
+
+
+def _stance_remarks(stance: Stance) -> list[str]:
+    """What looks wrong about how it is put on the floor, and how it stands while its servos hold the pose."""
+    remarks = []
+    if stance.gap > _ABOVE:
+        remarks.append(f"Its lowest foot starts {stance.gap:.2g} m above the ground.")
+    if stance.deep:
+        remarks.append(f"Its lowest foot starts {-stance.gap:.2g} m deep in the ground, which throws it up.")
+    if stance.fell:
+        remarks.append(
+            "Its servos do not hold it in the pose in which it starts: it falls, or does not come to rest."
+        )
+    elif stance.lies:
+        remarks.append("It lies in the pose in which it starts: it does not stand on its feet alone.")
+    return remarks
+
+
 def _episode_words(robot: Robot, episodes: Episodes) -> list[str]:
     """How long random controllers kept the robot alive, and which feet they used."""
     limit, lasted = min(_STEPS, robot.description.episode_steps), episodes.steps
@@ -99,11 +134,7 @@ def _episode_words(robot: Robot, episodes: Episodes) -> list[str]:
 def _start_remarks(robot: Robot) -> list[str]:
     """What looks wrong about the pose that episodes start in."""
     description, data = robot.description, first_data(robot)
-    remarks, gap = [], floor_gap(robot, data)
-    if gap > _ABOVE:
-        remarks.append(f"Its lowest foot starts {gap:.2g} m above the ground.")
-    if gap < -_BELOW:
-        remarks.append(f"Its lowest foot starts {-gap:.2g} m deep in the ground, which throws it up.")
+    remarks = []
     outside = [
         joint
         for joint, (low, high) in zip(description.joints, robot.joint_ranges, strict=True)

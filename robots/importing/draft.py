@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -17,12 +18,14 @@ from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
 from robots.facts import size_words
 from robots.files.atomic import file_exists, write_text
 from robots.files.texts import read_text
-from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, keyframes, tendon_joints
+from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, tendon_joints
 from robots.importing.checks import model_remarks
+from robots.importing.gains import Motor, holding_torques, servo_gains
+from robots.importing.poses import WIDE, Pose, given_poses, with_bent_legs
 from robots.mjcf.reading import read_self_contained
 from robots.mjcf.screening import compile_spec
-from robots.model import keyframe_positions, standing_data
-from robots.motors import is_plain, is_servo, torque_limit
+from robots.model import standing_data
+from robots.motors import TO_JOINT, is_plain, is_servo, torque_limit
 from robots.robot import Robot, robot_from_text
 from robots.stance import Stance, try_stance
 from robots.task.measures import even_cells
@@ -54,14 +57,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _CONTROL_STEP = 0.02  # [s] approximately
 _MEASURES = 10  # at most, so that each is divided into two cells or more
 _STEADY = 3  # a robot on so many legs stands without feedback
-_WIDE = 2 * np.pi  # [rad] a joint with a wider range gets a narrower one
 _RANGE = 0.8  # [rad] which goes so far to either side of the first position
 _SWING = 0.4  # [rad] servos are told positions so far to either side of the first one
 _SLIDING = 0.25  # and those of slides, so many times their range
-# A motor becomes a critically damped servo (damping 2 √(stiffness · inertia), MuJoCo's `dampratio` 1) that
-# exerts the motor's greatest torque at an error of this share of the swing ...
-_FULL = 0.6
-_SLOW = 0.25  # ... unless its natural frequency, √(stiffness / inertia), were more than this per physics step
 _GRAVITY = 9.81  # [m/s²]
 # Period of gaits in units of √(height / gravity): robots of all sizes move alike (Alexander & Jayes 1983).
 _PERIOD = 3.0
@@ -91,6 +89,7 @@ class _Model(NamedTuple):
     compiled: mujoco.MjModel
     floor: str
     parts: Parts
+    poses: list[Pose]
     joints: list[str]
     name: str
 
@@ -120,7 +119,7 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
     model = _read(path)
     if file_exists(model.yaml) and not overwrite:
         raise InvalidValueError(f"{model.yaml} exists already: use overwrite=True to replace it")
-    text, remarks = _with_a_pose(model)
+    text, remarks = _drafted(model)
     if tendons := ", ".join(model.compiled.actuator(number).name for number in tendon_joints(model.compiled)):
         remarks.append(f"Servos of the joints take the place of the actuators of their tendons: {tendons}.")
     robot = robot_from_text(model.xml, text, origin=str(path))
@@ -136,46 +135,119 @@ def _read(path: Path) -> _Model:
     floor = find_floor(model)
     if floor is None:
         raise InvalidRobotError(_no_floor(path))
-    parts = find_parts(model, floor, origin=str(path))
+    poses = given_poses(model)
+    parts = find_parts(
+        model,
+        standing_data(model, next(pose for pose in poses if pose.usable).positions),
+        floor,
+        origin=str(path),
+    )
     joints = [joint for leg in parts.legs for joint in leg.joints] + list(parts.others)
     name = _identifier(_title(model) or path.stem)
-    return _Model(path, xml, spec, model, model.geom(floor).name, parts, joints, name)
+    return _Model(path, xml, spec, model, model.geom(floor).name, parts, poses, joints, name)
 
 
-def _with_a_pose(model: _Model) -> tuple[str, list[str]]:
-    """The YAML with the first pose in which the robot keeps standing, and remarks on poses that will not do.
+class _Attempt(NamedTuple):
+    """A pose that was tried, and how the robot stands in it.
 
-    Keyframes are tried first, `home` before the others, then the pose in which the robot is built.
+    Attributes:
+        pose: that was tried.
+        sized: whether position servos of the MJCF get other gains than their own.
+        stance: of the robot in the pose.
     """
-    remarks = []
-    for keyframe in [*keyframes(model.compiled), None]:
-        text = _text(model, keyframe, {}, model.parts.height)
-        stance = try_stance(robot_from_text(model.xml, text, origin=str(model.path)))
-        if keyframe is not None and not stance.fits:
-            remarks.append(_remark(keyframe, stance))
-        if not stance.fell:
+
+    pose: Pose
+    sized: bool
+    stance: Stance
+
+
+def _drafted(model: _Model) -> tuple[str, list[str]]:
+    """The YAML with the first pose in which a robot keeps standing on its feet, and remarks on the others.
+
+    If the MJCF's own servos do not hold a pose, gains of the draft are tried. To lie still is better than to
+    fall.
+    """
+    tried = list[_Attempt]()
+    servos = any(is_servo(motor) for motor in model.spec.actuators if motor.target in model.joints)
+    poses = [pose for pose in with_bent_legs(model.compiled, model.parts, model.poses) if pose.usable]
+    for pose, sized in product(poses, (False, True) if servos and model.steady else (False,)):
+        text = _text(model, pose, {} if pose.keyframe else pose.positions, model.parts.height, sized=sized)
+        tried.append(
+            _Attempt(pose, sized, try_stance(robot_from_text(model.xml, text, origin=str(model.path))))
+        )
+        if tried[-1].stance.stands:
             break
-    else:
+    standing = [one for one in tried if one.stance.stands]
+    lying = [one for one in tried if not one.stance.fell]
+    built = [one for one in tried if one.pose is model.poses[-1]]
+    chosen = [*standing, *lying, *built][0]
+    as_given = chosen.stance.fits and (chosen.pose.keyframe or not chosen.pose.positions)
+    start = {} if as_given else chosen.stance.positions
+    text = _text(model, chosen.pose, start, chosen.stance.height, sized=chosen.sized)
+    return text, [*_pose_remarks(model, tried, chosen), *_load_remarks(model, tried[0].pose)]
+
+
+def _pose_remarks(model: _Model, tried: list[_Attempt], chosen: _Attempt) -> list[str]:
+    """What is to be known about the keyframes and about the pose that was chosen."""
+    stance, keyframe = chosen.stance, chosen.pose.keyframe
+    last = next((n for n, pose in enumerate(model.poses) if pose is chosen.pose), len(model.poses))
+    remarks = [pose.outside for pose in model.poses[: last + 1] if pose.outside]
+    for one in tried:
+        if one.pose.keyframe and one.pose is not chosen.pose and not one.sized:
+            words = "the robot does not keep standing" if one.stance.fell else "the robot lies"
+            remarks.append(f"The keyframe {one.pose.keyframe!r} is left out: {words} in it.")
+    if stance.fell:
         remarks.append(
             "The servos cannot hold the robot in any pose. It starts as it is built, put on the floor."
         )
-    return _text(model, keyframe, {} if stance.fits else stance.positions, stance.height), remarks
+    elif stance.lies:
+        remarks.append("The robot does not stand on its feet in any pose: in the one it starts in it lies.")
+    elif keyframe and not stance.fits:
+        side = "above" if stance.gap > 0 else "inside"
+        remarks.append(
+            f"In the keyframe {keyframe!r} the lowest foot is {abs(stance.gap):.2g} m {side} the floor: "
+            "episodes start with the robot settled on the floor instead."
+        )
+    elif all(chosen.pose is not pose for pose in model.poses):
+        remarks.append(
+            "It starts on bent legs, in a pose that the draft found: in those of the MJCF it does not stand "
+            "on its feet, or its legs are straight."
+        )
+    if chosen.sized:
+        remarks.append(
+            "The servos of the MJCF cannot hold the robot: they get other gains, see servos in the YAML."
+        )
+    return remarks
 
 
-def _remark(keyframe: str, stance: Stance) -> str:
-    if stance.fell:
-        return f"The keyframe {keyframe!r} is left out: the robot does not keep standing in it."
-    side = "above" if stance.gap > 0 else "inside"
-    return (
-        f"In the keyframe {keyframe!r} the lowest foot is {abs(stance.gap):.2g} m {side} the floor: episodes "
-        "start with the robot settled on the floor instead."
-    )
+def _load_remarks(model: _Model, first: Pose) -> list[str]:
+    """What is to be known about legs in the air, and about motors that are too weak to carry the robot."""
+    remarks, loads = [], holding_torques(model.compiled, _data(model, first), model.parts)
+    if model.parts.lifted:
+        remarks.append(
+            "These limbs are in the air in the first pose of the MJCF, but are taken for legs, as they have "
+            f"the structure of legs: {', '.join(model.parts.lifted)}."
+        )
+    needed = {name: abs(loads[model.compiled.joint(name).dofadr[0]]) for name in model.joints}
+    torques = _torques(model)
+    if weak := [
+        f"{name} {torques[name]:.3g} of {load:.3g}" for name, load in needed.items() if torques[name] < load
+    ]:
+        remarks.append(
+            f"These motors are too weak to hold the robot in its first pose [N·m or N, of what it takes]: "
+            f"{', '.join(weak)}."
+        )
+    return remarks
 
 
-def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], height: float) -> str:
+def _data(model: _Model, pose: Pose) -> mujoco.MjData:
+    return standing_data(model.compiled, pose.positions)
+
+
+def _text(model: _Model, first: Pose, start: Mapping[str, np.ndarray], height: float, *, sized: bool) -> str:
     """The YAML with a pose to start in, in which the torso is at a height [m]."""
     compiled, legs = model.compiled, model.parts.legs
-    pose = standing_data(compiled, keyframe_positions(compiled, keyframe))
+    pose = _data(model, first)
     angles = {joint: float(pose.joint(joint).qpos[0]) for joint in model.joints}
     timestep, measured = float(compiled.opt.timestep), legs[:_MEASURES]
     substeps = max(1, round(_CONTROL_STEP / timestep))
@@ -188,10 +260,10 @@ def _text(model: _Model, keyframe: str | None, start: Mapping[str, np.ndarray], 
         "torso": _flow(model.parts.torso),
         "floor": _flow(model.floor),
         "alone": _ALONE if _others(model) else "",
-        "pose": _pose(keyframe, start),
+        "pose": _pose(first.keyframe, start),
         "joints": "\n".join(f"  - {_flow(joint)}" for joint in model.joints),
         "ranges": _block(_RANGES, _ranges(model, angles)),
-        "servos": _block(_SERVOS, _servos(model, angles)),
+        "servos": _block(_SERVOS, _servos(model, pose, angles, sized=sized)),
         "feet": _lines({leg.name: leg.soles for leg in legs}),
         "legs": _lines({leg.name: {"joints": list(leg.joints), "foot": leg.name} for leg in legs}),
         "measures": _flow(leg.name for leg in measured),
@@ -283,47 +355,52 @@ def _ranges(model: _Model, angles: Mapping[str, float]) -> dict[str, list[float]
     hinge, ranges = int(mujoco.mjtJoint.mjJNT_HINGE), {}
     for name, angle in angles.items():
         joint = model.compiled.joint(name)
-        limited = model.compiled.jnt_limited[joint.id] and np.ptp(joint.range) <= _WIDE
+        limited = model.compiled.jnt_limited[joint.id] and np.ptp(joint.range) <= WIDE
         if model.compiled.jnt_type[joint.id] == hinge and not limited:
             ranges[name] = [round(angle - _RANGE, 3), round(angle + _RANGE, 3)]
     return ranges
 
 
-def _servos(model: _Model, angles: Mapping[str, float]) -> dict[str, dict[str, object]]:
-    """What to tell servos, and the stiffness of those that motors become."""
-    compiled, ranges = model.compiled, _ranges(model, angles)
-    data, inertia = mujoco.MjData(compiled), np.zeros((compiled.nv, compiled.nv))
-    mujoco.mj_forward(compiled, data)
-    mujoco.mj_fullM(compiled, data, inertia)
-    motors, servos = {motor.target: motor for motor in model.spec.actuators}, {}
-    pulls = _pulls(model)
+def _servos(
+    model: _Model, pose: mujoco.MjData, angles: Mapping[str, float], *, sized: bool
+) -> dict[str, dict[str, object]]:
+    """What to tell servos, and the gains of those that motors become, or of all if they are to be `sized`."""
+    ranges, torques = _ranges(model, angles), _torques(model)
+    own = {motor.target: motor for motor in model.spec.actuators}
+    servos, motors = dict[str, dict[str, object]](), dict[str, Motor]()
     for name, angle in angles.items():
-        joint, motor = compiled.joint(name), motors.get(name)
+        joint, motor = model.compiled.joint(name), own.get(name)
         low, high = ranges.get(name, joint.range)
-        slides = compiled.jnt_type[joint.id] == int(mujoco.mjtJoint.mjJNT_SLIDE)
-        swing = _SLIDING * (high - low) if slides else _SWING
+        slides = model.compiled.jnt_type[joint.id] == int(mujoco.mjtJoint.mjJNT_SLIDE)
+        swing = float(_SLIDING * (high - low) if slides else _SWING)
+        own_gains = motor is not None and is_servo(motor)
+        usable = np.isfinite(torques[name]) and (motor is None or (model.steady and is_plain(motor)))
+        if not own_gains and not usable:
+            continue  # a network may command torques; a motor without a limit will be refused
+        if sized or not own_gains:
+            motors[name] = Motor(torques[name], swing)
         limits = max(angle - swing, low), min(angle + swing, high)
-        servo: dict[str, object] = {"range": [round(float(limit), 3) for limit in limits]}
-        if motor is None or not is_servo(motor):
-            torque = torque_limit(motor, model.spec.joint(name)) if motor else pulls.get(name, np.inf)
-            if not np.isfinite(torque) or (motor and not (model.steady and is_plain(motor))):
-                continue  # a network may command torques; a motor without a limit will be refused
-            most = float(inertia[joint.dofadr[0], joint.dofadr[0]]) * (_SLOW / compiled.opt.timestep) ** 2
-            servo["stiffness"] = float(f"{min(torque / (_FULL * swing), most):.3g}")
-            if motor is None:
-                servo["torque"] = float(f"{torque:.3g}")
-        servos[name] = servo
+        servos[name] = {"range": [round(float(limit), 3) for limit in limits]}
+    for name, gains in servo_gains(model.compiled, pose, model.parts, motors).items():
+        servos[name] |= {"stiffness": gains.stiffness, "damping": gains.damping}
+        if name not in own or not np.isfinite(torques[name]):
+            servos[name]["torque"] = gains.torque
     return servos
 
 
-def _pulls(model: _Model) -> dict[str, float]:
-    """Greatest torque of all actuators of tendons together about each joint that they pull, by its name."""
-    pulls = defaultdict[str, float](float)
+def _torques(model: _Model) -> dict[str, float]:
+    """The greatest torque or force of each joint's motor, or of all of its tendons; inf without a limit."""
+    pulled, direct = defaultdict[str, float](float), dict[str, float]()
     for number, joints in tendon_joints(model.compiled).items():
         if is_plain(actuator := model.spec.actuators[number]):
             for joint, arm in joints.items():
-                pulls[model.compiled.joint(joint).name] += abs(arm) * torque_limit(actuator)
-    return pulls
+                pulled[model.compiled.joint(joint).name] += abs(arm) * torque_limit(actuator)
+    for motor in model.spec.actuators:
+        if motor.trntype == TO_JOINT:
+            joint = model.spec.joint(motor.target)
+            limited = not is_servo(motor) or np.any(motor.forcerange) or np.any(joint.actfrcrange)
+            direct[motor.target] = torque_limit(motor, joint) if limited else np.inf
+    return dict.fromkeys(model.joints, np.inf) | pulled | direct
 
 
 def _choices(robot: Robot) -> dict[str, list[str]]:

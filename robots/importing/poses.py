@@ -1,0 +1,111 @@
+"""Poses in which a drafted robot may start: its keyframes, as it is built, and on bent legs."""
+
+import math
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from robots.importing.anatomy import FoundLeg, Parts
+from robots.model import CLOSE, keyframe_positions, outside, standing_data
+
+WIDE = 2 * math.pi  # [rad] a range that is wider says nothing about a joint
+_BENT = 0.8  # share of a leg's length by which its foot is below its hip
+_STRAIGHT = 0.97  # share of its length that a straight leg reaches down at least
+_KNEE = 0.6, -1.2  # [rad] where joints about y are in turn that may turn either way: knees point ahead
+# How much it counts, next to a foot that is in front of its hip or behind it, that it is elsewhere to the
+# side or too high [per length of the leg], and that a joint is not there or amid its range [per rad].
+_ASIDE, _HIGH, _APART = 0.3, 0.5, 0.1
+
+
+class Pose(NamedTuple):
+    """A pose to start in.
+
+    Attributes:
+        keyframe: of the MJCF; None of another pose.
+        positions: of joints, by name; the others are as they are built.
+        outside: what is to be known about joints outside their ranges; empty where all are inside.
+        usable: whether they are outside by less than a degree.
+    """
+
+    keyframe: str | None
+    positions: dict[str, np.ndarray]
+    outside: str = ""
+    usable: bool = True
+
+
+def given_poses(model: mujoco.MjModel) -> list[Pose]:
+    """The keyframes of an MJCF, `home` before the others, and the pose in which the robot is built."""
+    names = sorted((model.key(key).name for key in range(model.nkey)), key=lambda name: name != "home")
+    return [*(_keyframe(model, name) for name in names), _built(model)]
+
+
+def _keyframe(model: mujoco.MjModel, name: str) -> Pose:
+    positions = keyframe_positions(model, name)
+    excess = {joint: outside(model, model.joint(joint).id, part[0]) for joint, part in positions.items()}
+    worst = max(excess, key=excess.__getitem__)
+    if not excess[worst]:
+        return Pose(name, positions)
+    most, count = math.degrees(excess[worst]), sum(map(bool, excess.values()))
+    words = f"{count} joints are outside their ranges, {worst} by {most:.2g}° (or {excess[worst]:.2g} m)"
+    if excess[worst] < CLOSE:
+        return Pose(
+            name, positions, f"In the keyframe {name!r} {words}: they start at the ends of their ranges."
+        )
+    return Pose(name, positions, f"The keyframe {name!r} is left out: {words}.", usable=False)
+
+
+def _built(model: mujoco.MjModel) -> Pose:
+    """The pose in which the robot is built, with joints in their ranges."""
+    data = standing_data(model, {})
+    limited = (model.joint(joint).name for joint in np.flatnonzero(model.jnt_limited))
+    return Pose(None, {name: data.joint(name).qpos.copy() for name in limited if data.joint(name).qpos.any()})
+
+
+def with_bent_legs(model: mujoco.MjModel, parts: Parts, poses: list[Pose]) -> list[Pose]:
+    """The poses of `given_poses` and one in which each foot is below its hip, on bent legs.
+
+    It comes before the pose in which the robot is built if its legs hang straight down in that.
+    """
+    data = standing_data(model, poses[-1].positions)
+    straight = [_is_straight(model, data, leg) for leg in parts.legs]
+    for leg in parts.legs:
+        _bend(model, data, leg)
+    bent = Pose(None, {name: data.joint(name).qpos.copy() for leg in parts.legs for name in leg.joints})
+    return [*poses[:-1], bent, poses[-1]] if all(straight) else [*poses, bent]
+
+
+def _is_straight(model: mujoco.MjModel, data: mujoco.MjData, leg: FoundLeg) -> bool:
+    """Whether the last two parts of a leg hang straight down."""
+    places = _places(model, data, leg)[-3:]
+    lengths = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    return len(lengths) > 1 and places[0, 2] - places[-1, 2] > _STRAIGHT * lengths.sum()
+
+
+def _places(model: mujoco.MjModel, data: mujoco.MjData, leg: FoundLeg) -> np.ndarray:
+    """Where the joints of a leg and its sole are [m], (j + 1, 3)."""
+    joints = [model.joint(name).id for name in leg.joints]
+    return np.vstack([data.xanchor[joints], data.geom(leg.soles[0]).xpos])
+
+
+def _bend(model: mujoco.MjModel, data: mujoco.MjData, leg: FoundLeg) -> None:
+    """Move the joints of a leg so that its foot is below its hip."""
+    from scipy.optimize import least_squares  # here, as it takes long to import
+
+    joints = [model.joint(name).id for name in leg.joints]
+    addresses, ranges = model.jnt_qposadr[joints], model.jnt_range[joints].T
+    known = (model.jnt_limited[joints] != 0) & (np.ptp(ranges, axis=0) <= WIDE)
+    low, high = np.where(known, ranges, [[-math.pi], [math.pi]])
+    length = np.linalg.norm(np.diff(_places(model, data, leg), axis=0), axis=1).sum()
+    across = np.rint(data.xaxis[joints, 1])  # 0 of a joint that does not turn about y
+    knees = across * np.array(_KNEE)[np.cumsum(across != 0) % 2 - 1]
+    first = np.where((low < 0) & (high > 0), np.clip(knees, low, high), (low + high) / 2)
+
+    def misses(positions: np.ndarray) -> np.ndarray:
+        data.qpos[addresses] = positions
+        mujoco.mj_kinematics(model, data)
+        hip, *_, sole = _places(model, data, leg)
+        x, y, z = (sole - hip) / length
+        return np.array([x, _ASIDE * y, _HIGH * (z + _BENT), *(_APART * (positions - first))])
+
+    misses(least_squares(misses, first, bounds=(low, high)).x)
