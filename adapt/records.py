@@ -14,6 +14,7 @@ FORMAT = "surefoot-recovery"
 VERSION = 10
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 _WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
+_MORE = 1.1  # share of the healthy distance beyond which the gait of the whole robot was a poor one
 LIMPING = 0.05  # the same to limp: below it, it stands or falls
 TRUSTED = 0.3  # share of the trials' difference from a healthy robot that an explanation must explain
 
@@ -329,11 +330,17 @@ class Recovery:
             )
         if not self.recovered.walks(before):
             return f"improved, but not recovered: with the new gait {does}"
+        return f"recovered: with the new gait {does}{self._share(before)}"
+
+    def _share(self, before: float) -> str:
+        """How far that is next to the distance that the whole robot walked [m], in words."""
+        if not before:
+            return ""
         length = f" in {self.seconds:.3g} s" if self.seconds else ""
-        share = (
-            f", {self.recovered.distance / before:.0%} of what it did{length} when whole" if before else ""
-        )
-        return f"recovered: with the new gait {does}{share}"
+        share = self.recovered.distance / before
+        if share > _MORE:
+            return f", more than the {before:.2f} m that it did{length} when whole, with a gait that was poor"
+        return f", {share:.0%} of what it did{length} when whole"
 
     def performances(self) -> dict[str, Performance]:
         """What was measured, by name."""

@@ -39,7 +39,6 @@ class Telemetry:
         actions: what arrived at the motors, in [-1, 1], (t, j); 0 where the motor is lost.
         contacts: whether the foot touched the floor, (t, f) bool.
         rewards: (t,); their sum is the objective.
-        unit: of the objective, "" where it has none.
         command: speed [m/s] and turn [rad/s] that the robot was told, if any.
         ended: because the time was up, the robot fell, or the simulation blew up; what blew up has no row.
         start: where the torso began over the ground [m], (2,).
@@ -58,7 +57,6 @@ class Telemetry:
     actions: np.ndarray
     contacts: np.ndarray
     rewards: np.ndarray
-    unit: str
     ended: End
     start: np.ndarray
     command: tuple[float, float] | None = None
@@ -104,17 +102,15 @@ class Telemetry:
         steps, yaw = np.diff(self.positions[:, :2], axis=0), np.unwrap(self.angles[:, 2])
         path = float(np.linalg.norm(steps, axis=1).sum())
         x, y = (self.positions[-1, :2] - self.start).tolist()
-        return Walk(x, y, path, float(yaw[-1] - yaw[0]), single=True)
+        turned = float(yaw[-1] - yaw[0])
+        return Walk(x, y, path, turned, single=True, falls=float(self.ended == "fall"))
 
     def summary(self) -> str:
         """How it went, in a line."""
         if not len(self):
             return "the simulation blew up at once"
-        end = {"time": "still on its feet", "fall": "it fell", "divergence": "the simulation blew up"}[
-            self.ended
-        ]
-        objective = f"objective {self.rewards.sum():.4g} {self.unit}".rstrip()
-        return f"{self.times[-1]:.1f} s: {self.walk.words}, {end}; {objective}{self._command_words}"
+        ends = {"time": ", still on its feet", "fall": "", "divergence": ", and the simulation blew up"}
+        return f"{self.times[-1]:.1f} s: {self.walk.words}{ends[self.ended]}{self._command_words}"
 
     @property
     def _command_words(self) -> str:
@@ -137,9 +133,10 @@ def deploy(
     on_frame: Callable[[mujoco.MjData, Moment], None] | None = None,
     frame_every: int = 1,
 ) -> Telemetry:
-    """Run a controller until the time is up or the robot falls.
+    """Run a controller until the time is up or the robot falls, see `robots.falls`.
 
-    Up to the robot's own episode limit this is the episode that `Simulation` evaluates for the same seed.
+    Up to the robot's own episode limit this is the episode that `Simulation` evaluates for the same seed, of
+    the robot whose episodes end when it falls.
 
     Args:
         robot: intact or damaged.
@@ -172,10 +169,11 @@ def deploy(
         data = stepper.posed_data()
         if not fell:
             rows[step] = _row(data, stepper, command)
-            t, objective, shares = step + 1, stepper.tally.objective, stepper.contact_shares
+            t, shares = step + 1, stepper.contact_shares
+            ahead = float(rows["positions"][step, 0] - start[0])
         fell = fell or bool(stepper.tally.terminated)
         if on_frame and (step + 1) % frame_every == 0:
-            on_frame(data, Moment(data.time, objective, shares, stepper.state.touching.copy()))
+            on_frame(data, Moment(data.time, ahead, fell, shares, stepper.state.touching.copy()))
         if fell and not on_frame:
             break
     tally, told = stepper.tally, robot.description.command is not None
@@ -184,7 +182,6 @@ def deploy(
         joints=robot.description.joints,
         feet=tuple(robot.description.feet),
         times=robot.control_step * np.arange(1, t + 1),
-        unit=robot.description.reward.unit,
         command=(float(tally.commanded_speed), float(tally.commanded_turn)) if told else None,
         ended=ended,
         start=start,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 WALK_EPISODES = 5  # that tell how a gait walks
 IN_CIRCLES = "in circles"
+_MOSTLY = 0.5  # share of falls above which a gait is one that falls
+_MOVES = 0.1  # [m] between start and end, or [rad] turned, below which a robot does not walk
 _CIRCLE = math.radians(90)  # a robot that turns further is said to walk in circles
 _STRAIGHT = math.radians(15)  # and one that turns less, straight, ...
 _BESIDE = 0.1  # ... if it ends up beside the line straight ahead by less than this share of the way ahead
@@ -29,6 +31,7 @@ class Walk:
         path: length of the torso's way, swaying included [m].
         turned: how far the torso turned, to the left less to the right [rad].
         single: whether it is of a single episode, which has a left and a right.
+        falls: share of the episodes that ended in a fall, see `robots.falls`.
     """
 
     ahead: float
@@ -36,6 +39,7 @@ class Walk:
     path: float
     turned: float
     single: bool = False
+    falls: float = 0.0
 
     @classmethod
     def of(cls, episodes: Episodes) -> Walk | None:
@@ -45,7 +49,7 @@ class Walk:
             return None
         columns = (episodes.distances, abs(episodes.lateral), episodes.paths, abs(episodes.turned))
         ahead, aside, path, turned = (float(np.mean(column[good])) for column in columns)
-        return cls(ahead, aside, path, turned)
+        return cls(ahead, aside, path, turned, falls=float(np.mean(episodes.fell[good])))
 
     @classmethod
     def tried(cls, robot: Robot, parameters: np.ndarray, seeds: np.ndarray) -> Walk | None:
@@ -66,8 +70,11 @@ class Walk:
 
     @property
     def words(self) -> str:
-        """Displacement, path, turning and course."""
-        return f"{self.way}: it walks {self.course}"
+        """Displacement, path and turning, and what it does: it falls, hardly moves, or walks on a course."""
+        if self.falls > _MOSTLY:
+            return f"{self.way}: it falls"
+        moves = max(math.hypot(self.ahead, self.aside), abs(self.turned)) > _MOVES
+        return f"{self.way}: it {f'walks {self.course}' if moves else 'hardly moves'}"
 
     @property
     def way(self) -> str:

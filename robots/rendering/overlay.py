@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from robots.rendering.raycasting import geom_color
 from robots.robot import Robot
-from robots.words import foot_words, short
+from robots.words import foot_words
 
 _Color = tuple[int, ...]  # red, green, blue and, where it is not opaque, opacity
 
@@ -30,13 +30,15 @@ class Moment(NamedTuple):
 
     Attributes:
         time: since the start [s].
-        objective: sum of the rewards so far, or until the robot fell.
+        ahead: how far the torso has come along x [m], or had when the robot fell.
+        fell: whether it has fallen, see `robots.falls`.
         shares: of the time so far that each foot was on the ground, (f,).
         touching: whether each foot is, (f,) bool.
     """
 
     time: float
-    objective: float
+    ahead: float
+    fell: bool
     shares: np.ndarray
     touching: np.ndarray
 
@@ -81,7 +83,9 @@ class Overlay:
         """
         image = Image.fromarray(frame)
         pen = ImageDraw.Draw(image, "RGBA")
-        self._draw_header(pen, f"objective {short(moment.objective)}   {moment.time:.1f} s")
+        self._draw_header(
+            pen, f"{moment.ahead:.2f} m   {'it fell' if moment.fell else f'{moment.time:.1f} s'}"
+        )
         self._draw_feet(pen, moment.shares[self._rows], moment.touching[self._rows])
         return np.array(image)
 
@@ -89,7 +93,7 @@ class Overlay:
         """Draw the panel on the left."""
         lines = [*self._title, *self._caption, score]
         # room for a longer score, so that the width of the panel does not change
-        wide = max(map(self._font.getlength, [*lines, "objective -00000   000.0 s"]))
+        wide = max(map(self._font.getlength, [*lines, "-000.00 m   000.0 s"]))
         x, y = self._panel(pen, self._text, wide, len(lines))
         for number, line in enumerate(lines):
             color = _QUIET if 0 < number < len(lines) - 1 else _TEXT

@@ -183,7 +183,7 @@ def recover(
     def show(trial: Trial) -> None:
         if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
             console.print(choice)
-        print_trial(trial)
+        print_trial(trial, objective=objective)
 
     record, picture = result_paths(folder)
     with new_folder(folder), locked(record):
@@ -250,32 +250,32 @@ def _save_gaits(
     return f"saved {len(found)} refined gaits to {path}: surefoot deploy {path} --row {row} --damage {damage}"
 
 
-def print_trial(trial: Trial) -> None:
-    """A line per trial."""
+def print_trial(trial: Trial, *, objective: str = OBJECTIVES[0]) -> None:
+    """A line per trial, in metres unless a recovery is after another objective."""
     predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
+    went = f"predicted {predicted:>8}  measured {measured:>8}  {trial.distance:6.2f} m"
+    if objective == OBJECTIVES[0]:
+        went = f"expected {trial.predicted:6.2f} m  went {trial.distance:6.2f} m"
     fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
     diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
     kind = "  refined" * trial.refined + "  confirmation" * trial.confirms
     thought = f"  ({trial.thought.words})" if trial.thought else ""
     place = f"row {trial.row}" if trial.specialist else f"cell {format_cell(trial.cell)}"
-    console.print(
-        f"trial {trial.number:2d}  {place}  predicted {predicted:>8}  "
-        f"measured {measured:>8}  {trial.distance:6.2f} m{fell}{kind}{diagnosis}{thought}"
-    )
+    console.print(f"trial {trial.number:2d}  {place}  {went}{fell}{kind}{diagnosis}{thought}")
 
 
 def print_performances(recovery: Recovery) -> None:
-    """Say how the search ended, what the gaits are worth before and after the damage, and the verdict."""
+    """Say how the search ended, how the gaits walk before and after the damage, and the verdict."""
     console.print(f"stopped after {recovery.effort}: {recovery.stop}")
     if recovery.confirmation:
         console.print(f"confirmation: {recovery.confirmation.words}")
-    for name, performance in recovery.performances().items():
-        console.print(
-            f"{name:>10} {format_objective(performance.objective):>8} ± "
-            f"{format_objective(performance.standard_error)}  {performance.words(recovery.healthy.distance)}"
-        )
+    for name, one in recovery.performances().items():
+        worth = ""
+        if recovery.objective != OBJECTIVES[0]:
+            worth = f"{format_objective(one.objective):>8} ± {format_objective(one.standard_error)}  "
+        console.print(f"{name:>10}  {worth}{one.words(recovery.healthy.distance)}")
     if recovery.recovered.way:
-        console.print(f"{'its way':>10} {recovery.recovered.way}")
+        console.print(f"{'its way':>10}  {recovery.recovered.way}")
     if advice := _advice(recovery):
         console.print(advice)
     console.print(recovery.verdict)

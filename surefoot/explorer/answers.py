@@ -64,7 +64,6 @@ class Answers:
             "subtitle": explorer.repertoire.label(row),
             "facts": _facts(episodes, step),
             "command": explorer.deploy_command(row, damage),
-            "reward": _number(episodes.objectives[0]),
             "distance": _number(episodes.distances[0]),
             "measures": [_number(value) for value in episodes.measures[0]],
             "fell": bool(episodes.fell[0]),
@@ -272,9 +271,7 @@ def _summary(recovery: Recovery) -> Message:
 
 def _outcome(trial: Trial) -> str:
     """How a trial went, in words."""
-    predicted, measured, distance = map(format_objective, (trial.predicted, trial.measured, trial.distance))
-    fell = ", and fell" if trial.fell else ""
-    return f"Predicted {predicted}, measured {measured}. It got {distance} m ahead{fell}."
+    return f"It got {trial.distance:.2f} m ahead{', and fell' * trial.fell}."
 
 
 def _facts(episodes: Episodes, step: float) -> str:
@@ -284,8 +281,7 @@ def _facts(episodes: Episodes, step: float) -> str:
         how = "The simulation blew up."
     elif episodes.fell[0]:
         how = f"It falls after {episodes.steps[0] * step:.1f} s."
-    distance, reward = (format_objective(values[0]) for values in (episodes.distances, episodes.objectives))
-    return f"{distance} m ahead, reward {reward}. {how}"
+    return f"{episodes.distances[0]:.2f} m ahead. {how}"
 
 
 def _number(value: float) -> float | None:

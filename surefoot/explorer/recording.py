@@ -31,8 +31,8 @@ class EpisodeParts:
 
     Args:
         on_part: called with a part: the number of its first row, the poses of all bodies as x, y, z and a
-            quaternion (rows, bodies, 7), which feet touch the floor (rows, feet), the reward so far (rows,),
-            and pictures of some rows.
+            quaternion (rows, bodies, 7), which feet touch the floor (rows, feet), a curve (rows,), which is
+            the way ahead of a gait [m], and pictures of some rows.
         cancelled: asked every step.
         later: rows of all parts but the first.
     """
@@ -49,15 +49,13 @@ class EpisodeParts:
         self._pictures: dict[int, str] = {}
         self._start = 0
 
-    def add(
-        self, pose: np.ndarray, touching: np.ndarray, objective: float, picture: np.ndarray | None
-    ) -> None:
-        """Take in a step, with the pose of each body, (bodies, 7), and with a picture if there is one."""
+    def add(self, pose: np.ndarray, touching: np.ndarray, height: float, picture: np.ndarray | None) -> None:
+        """Take in a step: the pose of each body, (bodies, 7), the height of the curve, perhaps a picture."""
         if self._cancelled():
             raise CancelledError
         if picture is not None:
             self._pictures[self._start + len(self._rows)] = _jpeg(picture)
-        self._rows.append((pose, touching.copy(), objective))
+        self._rows.append((pose, touching.copy(), height))
         if len(self._rows) >= (self._later if self._start else _FIRST):
             self.flush()
 
@@ -65,13 +63,13 @@ class EpisodeParts:
         """Hand on what was collected."""
         if not self._rows:
             return
-        poses, touching, rewards = zip(*self._rows, strict=True)
+        poses, touching, curve = zip(*self._rows, strict=True)
         part = {
             "start": self._start,
             "rows": len(self._rows),
             "poses": packed(np.array(poses)),
             "touching": packed(np.array(touching), "u1"),
-            "rewards": packed(np.array(rewards)),
+            "curve": packed(np.array(curve)),
             "pictures": self._pictures,
         }
         self._start += len(self._rows)
@@ -115,17 +113,17 @@ def replay(
     with open_camera(robot.model) if pictures else nullcontext() as camera:
         stepper, posed = Stepper(robot), mujoco.MjData(robot.model)
         stepper.reset(seed)
-        objective = 0.0
+        ahead = 0.0
         for step in range(max(1, min(shown, limit or shown))):
             stepper.drive(parameters)
             if stepper.tally.diverged:
                 break
             if step < survived:
-                objective = stepper.tally.objective
+                ahead = stepper.progress
             if (step + 1) % every == 0:
                 posed_data(robot.model, stepper.data.qpos, posed)
                 picture = camera.frame(posed) if camera and (step + 1) % between == 0 else None
-                parts.add(body_poses(posed), stepper.state.touching, objective, picture)
+                parts.add(body_poses(posed), stepper.state.touching, ahead, picture)
     parts.flush()
 
 

@@ -139,7 +139,8 @@ def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
     for performance, words in (
         (
             standing,
-            "recovered: with the new gait the robot walks 3.79 m, 379% of what it did in 16.5 s when whole",
+            "recovered: with the new gait the robot walks 3.79 m, more than the 1.00 m that it did in 16.5 s "
+            "when whole, with a gait that was poor",
         ),
         (limping, "improved, but not recovered: with the new gait the robot limps 0.30 m"),
         (falling, "improved, but not recovered: with the new gait the robot falls in 7 of 10 episodes"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.records import Trial, diagnosis_words, format_objective
+from adapt.records import Trial, diagnosis_words
 from adapt.recovery import recover
 from adapt.self_model.twin import Thinking
 from repertoire.archives.archive import Elites
@@ -64,8 +64,8 @@ def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
     for trial in found["trials"]:
         words = diagnosis_words(trial["diagnosis"].items())
         assert words
-        assert f" {trial['distance']:.2f} m {'fell ' * trial['fell']}{words}" in out
-        assert f"predicted {format_objective(trial['predicted'])} measured " in out
+        went = f"expected {trial['predicted']:.2f} m went {trial['distance']:.2f} m "
+        assert f"{went}{'fell ' * trial['fell']}{words}" in out
     assert f"stopped after {len(found['trials'])} trial" in out
 
 
@@ -78,7 +78,7 @@ def test_by_default_it_fits_a_model_and_refines_with_a_rehearsal_or_without(run,
 
 
 def test_an_interrupt_ends_the_search_with_what_is_confirmed(run, file: Path, monkeypatch) -> None:
-    def interrupting(trial: Trial) -> None:
+    def interrupting(trial: Trial, **_: str) -> None:
         if trial.number == 2:
             signal.raise_signal(signal.SIGINT)
 

@@ -1,4 +1,4 @@
-// One view: a robot that walks, the feet's contacts and the reward over time, and buttons to play it.
+// One view: a robot that walks, the feet's contacts and a curve over time, and buttons to play it.
 import { decode, make } from "connection";
 import { format } from "archive";
 import { Stage } from "stage";
@@ -30,7 +30,7 @@ export class View {
   }
 
   load(scene, { title, subtitle, facts, command = "", parts = [], onEnd = null, ...more }) {
-    this.recording = { scene, rows: 0, poses: new Float32Array(), touching: [], rewards: [], pictures: new Map(), duration: 0, curve: "reward so far", ...more };
+    this.recording = { scene, rows: 0, poses: new Float32Array(), touching: [], heights: [], pictures: new Map(), duration: 0, curve: "metres ahead", ...more };
     this.output.title = `Time, and ${this.recording.curve}`;
     [title, subtitle, facts, command].forEach((text, i) => { this.texts[i].textContent = text; });
     [this.time, this.onEnd] = [0, onEnd];
@@ -46,7 +46,7 @@ export class View {
     kept.poses = new Float32Array(poses.length + more.length);
     [[poses, 0], [more, poses.length]].forEach((placed) => kept.poses.set(...placed));
     kept.touching.push(...decode(part.touching, Uint8Array));
-    kept.rewards.push(...decode(part.rewards));
+    kept.heights.push(...decode(part.curve));
     kept.rows += part.rows;
     for (const [row, picture] of Object.entries(part.pictures)) kept.pictures.set(Number(row), `data:image/jpeg;base64,${picture}`);
     this.slider.max = Math.max(this.end, kept.duration);
@@ -90,7 +90,7 @@ export class View {
     this.stage?.pose(kept.poses, row, next, Math.min(1, place - row));
     if (!this.stage) this.showPicture(row);
     this.slider.value = this.time;
-    this.output.textContent = `${this.time.toFixed(1)} s, ${format(kept.rewards[row])}`;
+    this.output.textContent = `${this.time.toFixed(1)} s, ${format(kept.heights[row])}`;
     this.timeline.style.setProperty("--share", this.time / this.total);
     const torso = 7 * (row * kept.scene.bodies + kept.scene.torso);
     kept.onTime?.(this.time, kept.poses.subarray(torso, torso + 7));
@@ -104,7 +104,7 @@ export class View {
   }
 
   drawTimeline() {
-    const { scene, rows, touching, rewards, seconds, duration, curve, lane } = this.recording, count = scene.feet.length;
+    const { scene, rows, touching, heights, seconds, duration, curve, lane } = this.recording, count = scene.feet.length;
     this.total = Math.max(duration, rows * seconds);
     const width = this.total / seconds, lines = scene.feet.map((name, foot) => {
       let path = "", down = 0;
@@ -115,8 +115,8 @@ export class View {
       }
       return [name.replaceAll("_", " ").replace(/ foot$/, ""), draw(width, `<path d="${path}" stroke="rgb(${scene.colors[foot]})"/>`)];
     });
-    const low = Math.min(0, ...rewards), high = Math.max(1e-9, ...rewards);
-    const points = rewards.map((value, row) => `${row},${0.96 - 0.92 * (value - low) / (high - low)}`).join(" ");
+    const low = Math.min(0, ...heights), high = Math.max(1e-9, ...heights);
+    const points = heights.map((value, row) => `${row},${0.96 - 0.92 * (value - low) / (high - low)}`).join(" ");
     lines.push([`${curve}, up to ${format(high)}`, draw(width, `<polyline points="${points}"/>`)]);
     if (lane) lines.unshift(["what it does", lane]);
     const parse = (drawing) => make("p", { innerHTML: drawing }).firstChild;

@@ -123,7 +123,7 @@ def test_every_kth_step_is_a_frame(ant, parameters):
     np.testing.assert_allclose(times, 4 * 0.0165 * np.arange(1, 8))
     assert [moment.time for moment in moments] == times
     for steps, moment in zip(range(4, 30, 4), moments, strict=True):
-        assert moment.objective == pytest.approx(telemetry.rewards[:steps].sum())
+        assert moment.ahead == pytest.approx(telemetry.positions[steps - 1, 0] - telemetry.start[0])
         np.testing.assert_allclose(moment.shares, telemetry.contacts[:steps].mean(axis=0))
         np.testing.assert_array_equal(moment.touching, telemetry.contacts[steps - 1])
 
@@ -146,12 +146,13 @@ def test_csv_reads_back(ant, parameters, tmp_path):
 
 def test_a_film_goes_on_after_a_fall(ant, parameters):
     """With its torso held to be fallen below any height it can reach, the robot falls at once."""
-    fallen, objectives = described(ant, alive=Alive(min_height=2.0)), []
-    for watch in (None, lambda _, moment: objectives.append(moment.objective)):
+    fallen, shown = described(ant, alive=Alive(min_height=2.0)), []
+    for watch in (None, lambda _, moment: shown.append((moment.ahead, moment.fell))):
         telemetry = deploy(fallen, parameters, seconds=0.5, seed=0, on_frame=watch)
         assert (len(telemetry), telemetry.ended) == (1, "fall"), "the telemetry depends on who watches"
-        assert "it fell" in telemetry.summary()
-    assert objectives == [telemetry.rewards[0]] * 30, "a fall ends the score"
+        assert telemetry.summary().endswith(": it falls")
+    ahead = telemetry.positions[0, 0] - telemetry.start[0]
+    assert shown == [(ahead, True)] * 30, "a fall ends the way"
 
 
 def test_a_fall_before_a_divergence_is_a_fall_whoever_watches(ant, parameters, monkeypatch):

@@ -9,7 +9,7 @@ from robots.rendering.overlay import Moment, Overlay
 from robots.robot import Robot
 
 SIZES = [(320, 240), (640, 480), (1280, 720)]
-CALM = Moment(time=1.0, objective=0.0, shares=np.zeros(4), touching=np.zeros(4, np.bool_))
+CALM = Moment(time=1.0, ahead=0.0, fell=False, shares=np.zeros(4), touching=np.zeros(4, np.bool_))
 
 
 def grey(width: int, height: int) -> np.ndarray:
@@ -29,7 +29,7 @@ def changed(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_it_keeps_to_the_upper_corners(ant: Robot, width: int, height: int) -> None:
     overlay = Overlay(ant, caption="cell 1,0,3,2, front_left:lost", width=width, height=height)
-    frame = drawn(overlay, width, height, objective=-12345.0, time=123.4)
+    frame = drawn(overlay, width, height, ahead=-123.45, time=123.4)
     rows, columns = changed(frame, grey(width, height))
     assert rows.max() < 0.4 * height
     assert (np.diff(np.unique(columns)) > 3).sum() == 1, "the panels stay apart"
@@ -75,10 +75,10 @@ def test_bars_are_those_of_the_measures_in_their_order(ant: Robot) -> None:
     assert heights[2] < heights[0]
 
 
-def test_text_tells_objective_time_and_caption(ant: Robot) -> None:
+def test_text_tells_metres_time_falls_and_caption(ant: Robot) -> None:
     named, plain = (Overlay(ant, caption=text, width=640, height=480) for text in ("cell 1", ""))
     calm = drawn(named, 640, 480)
-    for changes in ({"objective": 100.0}, {"time": 2.0}):
+    for changes in ({"ahead": 100.0}, {"time": 2.0}, {"fell": True}):
         rows, columns = changed(drawn(named, 640, 480, **changes), calm)
         assert len(rows) > 10
         assert columns.max() < 320

@@ -65,7 +65,7 @@ def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(
     rows = sum(part["rows"] for part in parts)
     poses = np.concatenate([numbers(part["poses"]) for part in parts]).reshape(rows, scene["bodies"], 7)
     touching = np.concatenate([numbers(part["touching"], "u1") for part in parts]).reshape(rows, -1)
-    rewards = np.concatenate([numbers(part["rewards"]) for part in parts])
+    ahead = np.concatenate([numbers(part["curve"]) for part in parts])
 
     stepper = Stepper(explorer.robot(damage))
     stepper.reset(explorer.choice.seed)
@@ -74,8 +74,8 @@ def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(
         data = stepper.posed_data()
         np.testing.assert_array_equal(poses[step, :, :3], data.xpos.astype(np.float32))
         np.testing.assert_array_equal(poses[step, :, 3:], data.xquat.astype(np.float32))
-    assert (walk["reward"], walk["distance"]) == (stepper.tally.objective, stepper.progress)
-    assert rewards[walk["survived"] - 1] == np.float32(walk["reward"])
+    assert walk["distance"] == stepper.progress
+    assert ahead[walk["survived"] - 1] == np.float32(walk["distance"])
     shares = touching[: walk["survived"]].mean(axis=0)
     np.testing.assert_allclose(shares[scene["measured"]], walk["measures"], atol=1e-12)
     assert walk["fell"] == bool(damage)  # the fall is shown, and what follows it
@@ -95,8 +95,8 @@ def test_a_recovery_is_that_of_the_command_that_the_page_prints(
         assert {name: json.loads(json.dumps(shown[name])) for name in kept if name != "thought"} == {
             name: value for name, value in kept.items() if name != "thought"
         }
-        rewards = np.concatenate([numbers(part["rewards"]) for part in shown["walk"]["parts"]])
-        assert len(rewards) >= kept["steps"] // 2
+        ahead = np.concatenate([numbers(part["curve"]) for part in shown["walk"]["parts"]])
+        assert len(ahead) >= kept["steps"] // 2
     assert (recovered[-1]["row"], recovered[-1]["stop"]) == (record["row"], record["stop"])
 
 
@@ -137,7 +137,8 @@ def test_the_command_of_a_gait_repeats_it(explorer: Explorer, run) -> None:
     _, walk, *_ = asked(explorer, "walk", row=3, damage=DAMAGE)
     code, out, _ = run(*shlex.split(walk["command"])[1:])
     assert code == 0
-    assert f"still on its feet; objective {walk['reward']:.4f}" in out
+    assert f"{walk['distance']:.2f} m ahead" in out
+    assert ("still on its feet" in out) == (not walk["fell"])
 
 
 def test_the_damaged_robots_that_were_asked_for_last_are_kept(explorer: Explorer) -> None:
