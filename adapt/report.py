@@ -14,7 +14,7 @@ from adapt.records import Recovery, Trial, format_objective
 from repertoire.execution.provenance import worker_differences
 from repertoire.repertoire import format_cell
 from robots.files.atomic import write_text
-from robots.rendering.figures import save_figure
+from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
 
 _PREDICTED, _MEASURED, _CHOSEN = GREY, BLUE, VERMILION
@@ -52,6 +52,7 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
     return [record, picture]
 
 
+@PLAIN
 def draw_recovery(recovery: Recovery, path: Path) -> None:
     """Draw the trials of a recovery and the levels to compare them with, and below them the diagnosis if any.
 
@@ -148,6 +149,7 @@ def spread(values: np.ndarray, gap: float) -> np.ndarray:
     return places
 
 
+@PLAIN
 def draw_diagnosis(axes: Axes, diagnoses: Sequence[Mapping[str, float]]) -> None:
     """Draw what the selector held to be wrong after each trial: a bar per trial, cut into probabilities."""
     numbers = np.arange(1, len(diagnoses) + 1)
@@ -161,7 +163,9 @@ def draw_diagnosis(axes: Axes, diagnoses: Sequence[Mapping[str, float]]) -> None
     axes.set_yticks([0, 0.5, 1])
     axes.set_ylabel("what is wrong [probability]")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
+    where = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    labels = [bars.get_label() for bars in axes.containers]  # all of them: Matplotlib omits those with a _
+    axes.legend(axes.containers, labels, **where, frameon=False, fontsize=8)
 
 
 def leading_causes(diagnoses: Sequence[Mapping[str, float]], count: int) -> list[str]:

@@ -24,7 +24,7 @@ from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
-from robots.arrays import whole_number
+from robots.arrays import real_number, whole_number
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
@@ -131,8 +131,9 @@ class Strengthening:
         threads: int | None = None,
         on_finished: Callable[[str], object] | None = None,
     ) -> None:
-        if not 0 < below < np.inf:
-            raise InvalidValueError(f"below must be a positive share of the healthy distance, not {below}")
+        below = real_number("below", below, 0, above=True)
+        if below > 1:
+            raise InvalidValueError(f"below is a share of the healthy distance, of at most 1, not {below:g}")
         self.repertoire, self.table, self.below = repertoire, table, below
         self.seed = whole_number("seed", seed, 0, MOST_SEED)
         self.refinement = refinement or RefinementSettings(episodes=EPISODES)

@@ -12,7 +12,8 @@ class Metrics:
     Attributes:
         elites: occupied cells.
         coverage: occupied cells as a fraction of all cells.
-        qd_score: sum over elites of objective - min_objective, in units of the objective; 0 when empty.
+        qd_score: sum over elites of objective - min_objective, in units of the objective; those below
+            min_objective add nothing.
         best: largest objective; nan when empty.
         mean: mean objective; nan when empty.
     """
@@ -30,16 +31,16 @@ def measure(objectives: np.ndarray, *, cells: int, min_objective: float) -> Metr
     Args:
         objectives: of the elites, (k,); usually those of the result archive, which are the best found.
         cells: of the archive.
-        min_objective: the worst objective that counts, so that every elite can add to the QD score; an elite
-            below it subtracts.
+        min_objective: the worst objective that counts in the QD score.
     """
     k = len(objectives)
     if not k:
         return Metrics(elites=0, coverage=0.0, qd_score=0.0, best=float("nan"), mean=float("nan"))
     total, best = _total(objectives), float(np.max(objectives))
-    return Metrics(
-        elites=k, coverage=k / cells, qd_score=total - k * min_objective, best=best, mean=total / k
-    )
+    score, below = total - k * min_objective, objectives[objectives < min_objective]
+    if len(below):
+        score = max(0.0, score + _total(min_objective - below))
+    return Metrics(elites=k, coverage=k / cells, qd_score=score, best=best, mean=total / k)
 
 
 def _total(objectives: np.ndarray) -> float:

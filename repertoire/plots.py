@@ -16,7 +16,7 @@ from scipy.spatial import Voronoi
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
-from robots.rendering.figures import save_figure
+from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import BLUE, EMPTY, QUIET
 from robots.words import short
 
@@ -28,6 +28,7 @@ _UNWARNED = np.errstate(over="ignore", invalid="ignore")  # what is drawn may be
 _PROFILE = {"line_width": 1.0, "margin": 0.06}
 
 
+@PLAIN
 @_UNWARNED
 def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
     """Draw the archive, each cell in the colour of its elite's objective.
@@ -51,6 +52,7 @@ def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
     save_figure(figure, path)
 
 
+@PLAIN
 @_UNWARNED
 def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Path) -> None:
     """Draw a repertoire before and after its correction, next to each other and in the same colours.
@@ -75,6 +77,7 @@ def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Pat
     save_figure(figure, path)
 
 
+@PLAIN
 @_UNWARNED
 def draw_history(
     repertoire: Repertoire, path: str | Path, *, log: Mapping[str, np.ndarray] | None = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robots.arrays import real_array
+from robots.arrays import real_array, refuse_masked
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 from robots.files.texts import LARGEST
@@ -81,8 +81,10 @@ def checked_batch(
     """Return finite values (n, ...) as a contiguous array, which is not a copy if they are one already.
 
     Raises:
-        InvalidValueError: the shape is another, or some are NaN or beyond `LARGEST`: it names their indices.
+        InvalidValueError: the shape is another, some are masked, or some are NaN or beyond `LARGEST`: then it
+            names their indices.
     """
+    refuse_masked(values)
     array = np.ascontiguousarray(values, dtype)
     check_shape(name, array, shape)
     if not _all_finite(array):

@@ -1,6 +1,7 @@
-"""`real_array`, `any_array` and `kernel_array`: arrays that users hand in; `whole_number`: numbers."""
+"""`real_array`, `any_array` and `kernel_array`: arrays that users hand in; `whole_number`, `real_number`."""
 
-from numbers import Integral
+import math
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -16,7 +17,7 @@ def real_array(name: str, values: object, dtype: type[np.floating] = np.float64)
         dtype: of the copy.
 
     Raises:
-        InvalidValueError: they are complex, no numbers, beyond all that NumPy holds, or not an array.
+        InvalidValueError: they are complex, no numbers, beyond all that NumPy holds, masked, or not an array.
     """
     array = any_array(values)
     if array.dtype.kind not in "biuf":
@@ -26,7 +27,12 @@ def real_array(name: str, values: object, dtype: type[np.floating] = np.float64)
 
 
 def any_array(values: object) -> np.ndarray:
-    """Return what NumPy makes of values; an array of shape () of lists that differ in length."""
+    """Return what NumPy makes of values; an array of shape () of lists that differ in length.
+
+    Raises:
+        InvalidValueError: some are masked.
+    """
+    refuse_masked(values)
     try:
         return np.asarray(values)
     except (ValueError, OverflowError):
@@ -34,8 +40,28 @@ def any_array(values: object) -> np.ndarray:
 
 
 def kernel_array(values: object) -> np.ndarray:
-    """Return float32 numbers as compiled functions take them: contiguous and writable; a copy if need be."""
+    """Return float32 numbers as compiled functions take them: contiguous and writable; a copy if need be.
+
+    Raises:
+        InvalidValueError: some are masked.
+    """
+    refuse_masked(values)
     return np.require(values, np.float32, ["C", "A", "W", "E"])
+
+
+def refuse_masked(values: object) -> None:
+    """Refuse entries that a mask says not to use: NumPy's functions would go on with what lies below it.
+
+    Raises:
+        InvalidValueError: some are masked, of an array or of one in a list.
+    """
+    parts = values if isinstance(values, list | tuple) else [values]
+    for part in parts:
+        if isinstance(part, np.ma.MaskedArray) and np.ma.getmaskarray(part).any():
+            raise InvalidValueError(
+                f"{np.ma.count_masked(part)} of {part.size} entries of an array are masked: fill them, leave "
+                "them out, or say that these evaluations failed"
+            )
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -54,4 +80,24 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
     if number is None or number < least or (most is not None and number > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise InvalidValueError(f"{name} must be a whole number {limits}, not {shown(value)}")
+    return number
+
+
+def real_number(name: str, value: object, least: float, *, above: bool = False, unit: str = "") -> float:
+    """Return a finite real number as Python's.
+
+    Args:
+        name: what it is, for the error.
+        value: a number, of NumPy or Python.
+        least: the lowest that is accepted.
+        above: whether it must be more than that.
+        unit: of it, for the error.
+
+    Raises:
+        InvalidValueError: it is none, not finite, or out of range.
+    """
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not math.isfinite(number) or number < least or (above and number == least):
+        limit = f"{'above' if above else 'of at least'} {least:g}{unit and ' ' + unit}"
+        raise InvalidValueError(f"{name} must be a finite number {limit}, not {shown(value)}")
     return number

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from repertoire.execution.executor import ExecutorSource, executor_source, set_executor_source
-from repertoire.execution.workers import interrupts_blocked, worker_pool
+from repertoire.execution.workers import starting_processes, worker_pool
 from robots.errors import InUseError, InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
@@ -155,11 +155,12 @@ class Study:
         on_progress: Callable[[StudyProgress], None],
     ) -> None:
         """Run trials in worker processes."""
-        shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
+        with starting_processes():
+            shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
         advice = "finished trials are saved, and the same command runs the others"
         arguments = self.suite, self.folder, shares, executor_source()
         with worker_pool(min(processes, len(trials)), _prepare, *arguments, advice=advice) as pool:
-            with interrupts_blocked():
+            with starting_processes():
                 pending = {pool.submit(_work, trial): trial.key for trial in trials}
             while pending:
                 done, _ = wait(pending, timeout=_REPORT_SECONDS, return_when=FIRST_COMPLETED)

@@ -85,7 +85,7 @@ def train(
         seed: from which every random number derives.
         overwrite: whether to replace a run that the folder already holds.
         threads: of a robot's simulation; all cores by default. The result does not depend on it.
-        checkpoint_seconds: time between two checkpoints [s].
+        checkpoint_seconds: time between two checkpoints [s]; 0 for one after every batch.
         progress: whether to show a bar. An interrupt then lets the current batch finish and be saved.
         on_progress: called with a `repertoire.training.training.TrainingProgress` after every batch and, from
             other threads, within it; not with `progress`, which shows the same.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repertoire.repertoire import Repertoire, Which
+from robots.arrays import real_number
 from robots.errors import InvalidValueError
 from robots.robot import Robot, find_robot
 from surefoot.shipped import chosen, included, repertoire_path
@@ -54,7 +55,8 @@ def drive(
     from robots.link.remote import RemoteLink
     from robots.link.telemetry import McapLog, Reading, write_link_csv
 
-    if not 0 < seconds <= 3600:
+    seconds = real_number("seconds", seconds, 0, above=True, unit="s")
+    if seconds > 3600:
         raise InvalidValueError(f"seconds must be above 0 and at most 3600, not {seconds:g}")
     repertoire, row, _ = chosen(source, gait)
     label, machine = repertoire.label(row), repertoire.robot

@@ -42,7 +42,7 @@ class ProgressBar:
         self._last_line, self._reported = time.monotonic(), False
         self._bar = Progress(
             BarColumn(bar_width=24),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             console=console,
             get_time=lambda: time.monotonic(),
             speed_estimate_period=_WINDOW_SECONDS,

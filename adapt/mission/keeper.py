@@ -28,7 +28,7 @@ from scipy.spatial.transform import Rotation
 
 from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import RAMP, ramped
-from repertoire.execution.workers import interrupts_blocked
+from repertoire.execution.workers import starting_processes
 from robots.errors import SurefootError
 from robots.falls import has_fallen
 from robots.link.driving import RISE, SUNK, Senses, angles, ask_for_priority, first_state
@@ -283,7 +283,7 @@ class KeeperProcess:
 
     def _start(self) -> None:
         try:
-            with interrupts_blocked():
+            with starting_processes():
                 self._process.start()
         except RuntimeError:
             if multiprocessing.current_process().name == "MainProcess":

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.text import parse_damage
+from robots.arrays import real_number
 from robots.errors import InvalidValueError
 from robots.files.texts import parse_number
 from robots.robot import Robot
@@ -51,19 +52,15 @@ class Plan:
     changes: tuple[PlannedChange, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0 < self.seconds <= LONGEST:
-            raise InvalidValueError(
-                f"a mission lasts more than 0 and at most {LONGEST:g} s, not {self.seconds:g} s"
-            )
-        if not 0 < self.within < math.inf:
-            raise InvalidValueError(
-                f"the distance at which a goal is reached must be positive, not {self.within:g} m"
-            )
+        real_number("the time of a mission", self.seconds, 0, above=True, unit="s")
+        if self.seconds > LONGEST:
+            raise InvalidValueError(f"a mission lasts at most {LONGEST:g} s, not {self.seconds:g} s")
+        real_number("the distance at which a goal is reached", self.within, 0, above=True, unit="m")
         for goal in self.goals:
-            if not all(math.isfinite(value) for value in goal) or math.hypot(*goal) > _FURTHEST:
+            x, y = (real_number("a coordinate of a goal", value, -_FURTHEST, unit="m") for value in goal)
+            if math.hypot(x, y) > _FURTHEST:
                 raise InvalidValueError(
-                    f"a goal lies at most {_FURTHEST:g} m from the start, which "
-                    f"{goal[0]:g},{goal[1]:g} does not"
+                    f"a goal lies at most {_FURTHEST:g} m from the start, which {x:g},{y:g} does not"
                 )
         for change in self.changes:
             if not 0 <= change.time < self.seconds:

@@ -10,12 +10,13 @@ from matplotlib.patches import Circle
 from adapt.mission.events import Event
 from adapt.mission.legend import DONE, HAPPENED
 from adapt.mission.plan import Plan
-from robots.rendering.figures import save_figure
+from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import GREEN, QUIET
 
 _MARKERS = {"change": "X", "alarm": "^", "fall": "v", "assistance": "s", "relearned": "*"}
 
 
+@PLAIN
 def draw_mission(events: Sequence[Event], plan: Plan, title: str, path: Path) -> None:
     """Draw the path of a mission over the floor and its timeline.
 

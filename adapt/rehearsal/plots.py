@@ -8,10 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.rehearsal.table import GOOD, Survival, Table, survivals
-from robots.rendering.figures import save_figure
+from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import BLUE, GREEN, QUIET, VERMILION
 
 
+@PLAIN
 def draw_rehearsal(table: Table, title: str, path: Path) -> None:
     """Draw what a repertoire can still do under each condition of its rehearsal.
 
@@ -56,7 +57,8 @@ def _draw_counts(axes: Axes, found: Sequence[Survival]) -> None:
     axes.barh(range(len(found)), counts, height=0.7, color=GREEN)
     axes.set_xscale("log")
     axes.set_xlim(0.8, 3 * max(counts))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        set_formatter("{x:,.0f}")
     for place, count in enumerate(counts):
         _write_next_to(axes, count, place, f"{count:,}", offset=4)
     axes.set_xlabel(f"gaits that reach\n{GOOD:.0%} of the best")

@@ -1,6 +1,5 @@
 """`Twin`: a robot's model at work between two trials; `Thinking`: with what, and for how long."""
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,13 +13,12 @@ from adapt.objective import RecoveryObjective, TrainingReward
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
 from repertoire.strategies.table import STRATEGIES
-from robots.arrays import whole_number
+from robots.arrays import real_number, whole_number
 from robots.description import Randomization
-from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.simulation import Simulation, check_threads
 from robots.simulation.trace import SENSORS
 
 EPISODES = 800  # to think after a trial: about what the Hexapod's self-model needs to find what is wrong
@@ -60,8 +58,8 @@ class RefinementSettings:
             value = getattr(self, name)
             if value is not None or name != "batch_size":
                 object.__setattr__(self, name, whole_number(name, value, least))
-        if self.sigma0 is not None and not 0 < self.sigma0 < math.inf:
-            raise InvalidValueError(f"sigma0 must be positive and finite, not {self.sigma0!r}")
+        if self.sigma0 is not None:
+            real_number("sigma0", self.sigma0, 0, above=True)
         if self.strategy is not None:
             STRATEGIES.find(self.strategy)
 
@@ -126,9 +124,11 @@ class Thinking:
             object.__setattr__(self, "before", self.calibration.before(self.repertoire))
         if self.seconds is None and self.episodes is None:
             object.__setattr__(self, "episodes", EPISODES)
-        for name, limit in (("seconds", self.seconds), ("episodes", self.episodes)):
-            if limit is not None and not 0 < limit < math.inf:
-                raise InvalidValueError(f"the {name} to think must be positive and finite, not {limit}")
+        if self.seconds is not None:
+            real_number("the seconds to think", self.seconds, 0, above=True, unit="s")
+        if self.episodes is not None:
+            whole_number("the episodes to think", self.episodes, 1)
+        check_threads(self.threads)
 
 
 class Run(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import EVERYTHING, Emitter
 from repertoire.state import check_shape, nested, select
-from robots.arrays import real_array
+from robots.arrays import any_array, real_array
 from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations, Request
 
@@ -101,7 +101,7 @@ class Scheduler:
         n, m = len(self._solutions if self._solutions is not None else ()), self.soft.measure_dim
         objectives = real_array("objectives", evaluations.objectives)
         measures = real_array("measures", evaluations.measures)
-        diverged = np.asarray(evaluations.diverged)
+        diverged = any_array(evaluations.diverged)
         check_shape("objectives", objectives, (n,))
         check_shape("measures", measures, (n, m))
         check_shape("diverged", diverged, (n,))

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from repertoire.execution.resources import one_blas_thread
+from robots.arrays import real_number
 
 
 def run_with_checkpoints(
@@ -22,9 +23,13 @@ def run_with_checkpoints(
         save: writes what is done; None to save nothing. The first time is after the first step: from then on
             the work can be resumed.
         finished: whether nothing is left to do.
-        seconds: time between two saves [s].
+        seconds: time between two saves [s]; 0 for one after every step.
         stop: asked before every step.
+
+    Raises:
+        InvalidValueError: the time is negative or not finite.
     """
+    seconds = real_number("checkpoint_seconds", seconds, 0, unit="s")
     saved_at = -math.inf
     with one_blas_thread():
         while not finished() and not (stop and stop()):

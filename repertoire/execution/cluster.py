@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from multiprocessing import resource_tracker
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -29,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from repertoire.execution.executor import Executor, set_executor_source
 from repertoire.execution.provenance import processor_name, software_versions
-from repertoire.execution.workers import interrupts_blocked, interrupts_deferred
+from repertoire.execution.workers import interrupts_deferred, starting_processes
 from robots.compilation import sources_hash
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
@@ -122,10 +121,9 @@ def _local_cluster(count: str, folder: str) -> LocalCluster:
     """Start so many workers on this machine, with a key that only these processes have, and a folder."""
     if not re.fullmatch("[1-9][0-9]{0,2}", count):
         raise InvalidValueError(f"local:N takes a number of workers from 1 to 999, not {shown(count)}")
-    resource_tracker.ensure_running()  # or it would start with the first worker, and unblock interrupts
     dask.config.set(_CONFIGURATION | {"temporary-directory": folder})
     # Ctrl-C is for this process alone, which cannot close what has only half started
-    with interrupts_deferred(), interrupts_blocked():
+    with interrupts_deferred(), starting_processes():
         # other users of the machine can reach the port: without the key nobody can connect
         return LocalCluster(
             protocol="tls://",

@@ -9,9 +9,12 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import resource_tracker
 
 from robots.errors import SurefootError
 from robots.plugins import load_plugins
+
+_SAFE = "PYTHONSAFEPATH"  # without it a struct.py there would be imported by every process
 
 
 @contextmanager
@@ -20,7 +23,7 @@ def worker_pool(
 ) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool of processes; whatever ends the body early, such as an interruption, ends them too.
 
-    Submit all work within `interrupts_blocked`, which is when the processes start.
+    Submit all work within `starting_processes`, which is when the processes start.
 
     Args:
         processes: how many.
@@ -33,7 +36,8 @@ def worker_pool(
     """
     context = multiprocessing.get_context("spawn")
     initializer = partial(_start, prepare, *arguments)
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=initializer)
+    with starting_processes():
+        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=initializer)
     try:
         yield pool
         pool.shutdown()  # waits for a process that only starts, or it would miss what it is to share
@@ -50,12 +54,22 @@ def worker_pool(
 
 
 @contextmanager
-def interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C meanwhile; processes that start here inherit that for good: their parent ends them."""
+def starting_processes() -> Iterator[None]:
+    """Block Ctrl-C meanwhile, and keep Python from importing what lies in the current folder.
+
+    Processes that start here inherit both for good: their parent ends them, and names the folders of modules.
+    """
+    trusting = os.environ.get(_SAFE)
+    os.environ[_SAFE] = "1"
+    resource_tracker.ensure_running()  # or it would start with the first process, and unblock interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        if trusting is None:
+            del os.environ[_SAFE]
+        else:
+            os.environ[_SAFE] = trusting
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

@@ -15,6 +15,7 @@ from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, new_folder
 from robots.files.locks import locked
 from robots.robot import Robot
+from robots.simulation.simulation import check_threads
 
 
 @contextmanager
@@ -48,6 +49,7 @@ def start_training(
         InUseError: another process works in the folder.
     """
     walk = {name: settings.pop(name) for name in WalkSettings.model_fields if name in settings}
+    check_threads(threads)  # which only a robot takes
     found = find_problem(problem, threads=threads, breaker=breaker, **walk)
     with Training(found, configure(found, algorithm, settings)) as training:
         if out is None:
@@ -82,6 +84,7 @@ def resume_training(
         InvalidValueError: the run was recorded with an object that is not registered here.
         InUseError: another process works in the folder.
     """
+    check_threads(threads)
     path = RunFiles.of(out).repertoire
     if not file_exists(path):
         raise InvalidFileError(f"{out} holds no run to resume: there is no {path.name} in it")

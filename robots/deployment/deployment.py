@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
+from robots.arrays import real_number
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.files.atomic import write_text
@@ -191,6 +192,7 @@ def deploy(
 
 def _whole_steps(robot: Robot, seconds: float) -> int:
     """Control steps that a duration lasts."""
+    seconds = real_number("seconds", seconds, 0, above=True, unit="s")
     if not robot.control_step / 2 < seconds <= _LONGEST:
         raise InvalidValueError(
             f"seconds must last a control step of {robot.control_step:g} s or more, at most {_LONGEST:g} s, "

@@ -1,7 +1,9 @@
-"""`save_figure`: figures of Matplotlib in files."""
+"""`PLAIN` and `save_figure`: figures of Matplotlib, which look the same whatever the user's own look like."""
 
+import warnings
 from pathlib import Path
 
+from matplotlib import style
 from matplotlib.figure import Figure
 
 from robots.errors import InvalidValueError
@@ -9,6 +11,9 @@ from robots.files.atomic import replace_file
 from robots.rendering.pictures import check_suffix
 
 _DPI = 150
+
+# decorates what draws: texts are shown as they are, dollars too, and no setting of the user counts
+PLAIN = style.context(["default", {"text.parse_math": False}])
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
@@ -21,7 +26,8 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     check_suffix(Path(path))
     # the figure's own area, and whatever text runs out of it, so that none is cut
     drawn = [figure.patch, *figure.get_default_bbox_extra_artists()]
-    with replace_file(path) as temporary:
+    with replace_file(path) as temporary, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # of a script that the font lacks, which shows boxes
         try:
             figure.savefig(
                 temporary,

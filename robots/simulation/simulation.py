@@ -5,11 +5,13 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
 
-from robots.errors import InvalidValueError
+from robots.arrays import any_array, refuse_masked
+from robots.errors import InvalidValueError, shown
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request, TransitionColumns
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
@@ -38,8 +40,7 @@ class Simulation:
     """
 
     def __init__(self, *robots: Robot, threads: int | None = None) -> None:
-        if threads is not None and not 1 <= threads <= _MOST:
-            raise InvalidValueError(f"threads must be at least 1 and at most {_MOST}, not {threads}")
+        check_threads(threads)
         _check_variants(robots)
         self.robot = robots[0]
         self.controller = self.robot.controller
@@ -127,6 +128,7 @@ class Simulation:
         Raises:
             InvalidValueError: see `evaluate`.
         """
+        refuse_masked(parameters)
         parameters = np.ascontiguousarray(parameters, np.float32)
         expected = self.controller.parameter_count
         if parameters.ndim != 2 or parameters.shape[1] != expected:
@@ -217,6 +219,16 @@ def _cut(rows: np.ndarray, tallies: np.ndarray) -> np.ndarray:
     return cut
 
 
+def check_threads(threads: int | None) -> None:
+    """Refuse a number of threads that there cannot be; None is any.
+
+    Raises:
+        InvalidValueError: it is refused.
+    """
+    if threads is not None and not (isinstance(threads, Integral) and 1 <= threads <= _MOST):
+        raise InvalidValueError(f"threads must be at least 1 and at most {_MOST}, not {shown(threads)}")
+
+
 def available_cores() -> int:
     """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -225,7 +237,7 @@ def available_cores() -> int:
 
 
 def _one_each(name: str, values: np.ndarray, n: int, kind: Literal["integers", "booleans"]) -> np.ndarray:
-    values = np.asarray(values)
+    values = any_array(values)
     if values.shape != (n,) or values.dtype.kind not in {"integers": "iu", "booleans": "b"}[kind]:
         raise InvalidValueError(f"{name} must be {n} {kind}, not {values.dtype} of shape {values.shape}")
     return values

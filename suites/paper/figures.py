@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from repertoire.plots import draw_profile, stack
-from robots.rendering.figures import save_figure
+from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import EMPTY, QUIET
 from suites.figures import Panels, draw_curve, finish
 from suites.markdown import format_number
@@ -46,6 +46,7 @@ def mean_curve(histories: Iterable[dict[str, np.ndarray]], over: str = "evaluati
     return np.array([places, *np.transpose([(one.mean, one.low, one.high) for one in intervals])])
 
 
+@PLAIN
 def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
     """Draw mean QD score and its 95% interval for each algorithm, one panel per domain.
 
@@ -64,6 +65,7 @@ def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
     panels.save(path)
 
 
+@PLAIN
 def draw_archives(study: Analysis, path: Path) -> None:
     """Draw the archive of the median trial of each algorithm in each domain.
 

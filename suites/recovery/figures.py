@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
+from robots.rendering.figures import PLAIN
 from suites.figures import Panels, draw_curve, finish
 from suites.recovery.metrics import RecoveryMetric, interquartile_mean
 from suites.recovery.table import Results
@@ -14,6 +15,7 @@ from suites.recovery.tracks import Track
 _MARGIN = 0.04
 
 
+@PLAIN
 def draw_curves(results: Results, tracks: Sequence[Track], path: Path) -> None:
     """Draw the interquartile mean of the recovery ratio over trials with its interval, one panel per track.
 

@@ -242,6 +242,9 @@ def cluster_options(command: Command) -> Command:
         **options: Any,
     ) -> Any:
         if address is None and scheduler_file is None:
+            source = click.get_current_context().get_parameter_source("patience")
+            if source is click.core.ParameterSource.COMMANDLINE:
+                raise click.UsageError("--patience is with the workers of a cluster: name one with --cluster")
             return command(*arguments, **options)
         if address is not None and scheduler_file is not None:
             raise click.UsageError("--cluster and --scheduler-file both name a cluster: leave one out")

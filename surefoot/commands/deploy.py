@@ -77,6 +77,8 @@ def deploy(
         return
     if keys is not None:
         raise click.UsageError("--keys are of the link to a robot: name one with --robot")
+    if plain and video is None:
+        raise click.UsageError("--plain is of a film: name one with --video")
     repertoire, row, note = chosen(file, gait)
     if video is not None:
         print_rendering_note()

@@ -13,6 +13,7 @@ from surefoot.commands.console import (
     RepertoireFile,
     Whole,
     console,
+    refuse_others,
     seed_option,
     threads_option,
 )
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from surefoot.explorer.explorer import Explorer
 
 _PORT = 8765
+_OF_SERVER = {"host", "port", "token", "opens"}
 
 
 @click.command()
@@ -105,6 +107,9 @@ def explore(
         file, source_words(file), seed, trials, objective, selector, rehearsal, threads, mission
     )
     if export is not None:
+        context = click.get_current_context()
+        kept = {one.name for one in context.command.params if one.name is not None} - _OF_SERVER
+        refuse_others(context, kept, "an exported page needs no server")
         _export(Explorer(choice), export, damage, overwrite)
         return
     from surefoot.explorer.server import Server

@@ -173,3 +173,18 @@ def test_bad_arguments(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError):
         draw_recovery(made([1.0]), tmp_path / "missing" / "recovery.png")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_legend_names_causes_that_begin_with_an_underscore_or_hold_dollars() -> None:
+    axes = Figure().add_subplot()
+    draw_diagnosis(axes, [{"_a:lost": 0.8, "$b^$:dead": 0.15, "unknown": 0.05}])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        *("_a:lost", "$b^$:dead", "unknown", "all else")
+    ]
+    axes.figure.draw_without_rendering()  # which reads what it takes for formulas
+
+
+def test_a_robot_may_be_called_what_looks_like_a_formula(tmp_path: Path) -> None:
+    recovery = made([1.0, 2.0], diagnoses=[{"$\\frac{:lost": 1.0}] * 2)
+    draw_recovery(replace(recovery, robot="$a_{$"), tmp_path / "a.png")
+    assert (tmp_path / "a.png").exists()

@@ -384,3 +384,53 @@ def test_a_single_thing_may_stand_for_a_list() -> None:
         with pytest.raises(InvalidValueError, match="there is nothing to strengthen"):
             surefoot.strengthen(gaits, one, rehearsal=table, threads=1)
     assert len(surefoot.merge(gaits)) == len(gaits)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1, "3", None])
+def test_times_that_are_none_are_refused(value: Any) -> None:
+    gaits = surefoot.load("hexapod")
+    for use in (
+        lambda: surefoot.train("sphere-4", "cma-mae", archive="3,3", evaluations=4, checkpoint_seconds=value),
+        lambda: surefoot.deploy(gaits, seconds=value),
+        lambda: surefoot.drive(gaits, robot="tcp://127.0.0.1:1", seconds=value),
+        lambda: surefoot.Mission(gaits, seconds=value),
+        lambda: surefoot.Mission(gaits, within=value),
+        lambda: surefoot.strengthen("hexapod", below=value),
+    ):
+        with pytest.raises(InvalidValueError, match=r"must be a finite number (above|of at least) 0"):
+            use()
+
+
+def test_threads_are_checked_where_they_change_nothing() -> None:
+    with pytest.raises(InvalidValueError, match="threads must be at least 1 and at most 1024, not 'x'"):
+        surefoot.train("sphere-4", "cma-mae", archive="3,3", evaluations=4, threads="x")  # type: ignore[arg-type]
+
+
+def test_worse_objectives_than_the_least_do_not_count() -> None:
+    search = surefoot.Search(2, [(-1, 1)] * 2, min_objective=0, archive="3,3", batch_size=4, emitters=1)
+    search.ask()
+    places = [(-0.9, -0.9), (0.9, 0.9), (0.9, -0.9), (-0.9, 0.9)]
+    search.tell(np.array([-10.0, -40.0, 2.0, 0.0]), np.array(places))
+    assert (search.metrics.elites, search.metrics.qd_score, search.metrics.best) == (4, 2.0, 2.0)
+
+
+def test_masked_results_are_refused() -> None:
+    search = surefoot.Search(2, [(-1, 1)] * 2, min_objective=-10, archive="10,10", batch_size=4, emitters=1)
+    measures = search.ask()
+    for mask, refused in ([0, 1, 0, 0], True), ([0] * 4, False):
+        masked = np.ma.masked_array([0, 999.0, 0, 0], mask=mask)
+        if refused:
+            with pytest.raises(InvalidValueError, match="1 of 4 entries of an array are masked"):
+                search.tell(masked, measures)
+            with pytest.raises(InvalidValueError, match="1 of 4 entries of an array are masked"):
+                search.tell(np.zeros(4), measures, failed=masked > 0)
+        else:
+            search.tell(masked, measures)
+    assert search.metrics.best == 999
+
+
+def test_masked_actions_are_refused() -> None:
+    environment = WalkingEnvironment(surefoot.load("hexapod").robot)
+    environment.reset(seed=1)
+    with pytest.raises(InvalidValueError, match="1 of 12 entries of an array are masked"):
+        environment.step(np.ma.masked_array(np.zeros(12), mask=[1] + [0] * 11))

@@ -86,9 +86,9 @@ def test_what_is_compiled_is_kept_and_damage_is_the_same_as_applied() -> None:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"seconds": 0.0}, "the seconds to think must be positive and finite, not 0.0"),
-        ({"seconds": float("nan")}, "the seconds to think must be positive and finite, not nan"),
-        ({"episodes": -1}, "the episodes to think must be positive and finite, not -1"),
+        ({"seconds": 0.0}, "the seconds to think must be a finite number above 0 s, not 0.0"),
+        ({"seconds": float("nan")}, "the seconds to think must be a finite number above 0 s, not nan"),
+        ({"episodes": -1}, "the episodes to think must be a whole number of at least 1, not -1"),
     ],
 )
 def test_limits_that_are_none(limits: dict, message: str) -> None:

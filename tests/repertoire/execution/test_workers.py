@@ -15,7 +15,7 @@ from repertoire.execution.workers import interrupts_deferred
 POOL = """
 import os
 import time
-from repertoire.execution.workers import interrupts_blocked, worker_pool
+from repertoire.execution.workers import starting_processes, worker_pool
 
 def prepare():
     pass
@@ -26,7 +26,7 @@ def work(seconds):
 
 if __name__ == "__main__":
     with worker_pool(2, prepare, advice="") as pool:
-        with interrupts_blocked():
+        with starting_processes():
             pool.map(work, [600] * 9)
         time.sleep(600)
 """
@@ -79,6 +79,15 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: s
         for child in filter(runs, children):
             child.kill()
     assert left, f"still there: {still}"
+
+
+def test_workers_import_nothing_of_the_current_folder(tmp_path) -> None:
+    (tmp_path / "struct.py").write_text("raise ImportError('it was imported')")
+    program = tmp_path / "elsewhere" / "parent.py"
+    program.parent.mkdir()
+    program.write_text(POOL.replace("[600] * 9", "[0]").replace("    time.sleep(600)\n", ""))
+    ended = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "working\n", "")
 
 
 def test_interrupts_wait_for_what_cannot_be_left_half_done(interruptible) -> None:
