@@ -11,8 +11,15 @@ from adapt.damage.damage import Damage
 from adapt.objective import OBJECTIVES, Progress, RecoveryObjective, find_objective
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Performance, Recovery, Trial
+from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.rehearsal.table import Table
-from adapt.selectors.catalogue import AnySelector, choose_selector, make_selector
+from adapt.selectors.catalogue import (
+    DEFAULT_SELECTOR,
+    AnySelector,
+    choose_selector,
+    find_selector,
+    make_selector,
+)
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.calibration import Calibration
 from adapt.self_model.twin import RefinementSettings, Thinking
@@ -28,7 +35,12 @@ from robots.simulation.episodes import Episodes
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
-_TAKES_TIME = ("trying every gait", "thinking", "refining a gait")  # in words
+_TAKES_TIME = (
+    "rehearsing lost and dead legs",
+    "trying every gait",
+    "thinking",
+    "refining a gait",
+)  # in words
 _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
 
 
@@ -40,6 +52,7 @@ def recover(
     trials: int = 20,
     selector: AnySelector | None = None,
     table: Table | None = None,
+    rehearse: bool = False,
     calibration: Calibration | None = None,
     objective: str = OBJECTIVES[0],
     max_falls: int | None = None,
@@ -61,6 +74,8 @@ def recover(
         selector: what chooses the trials: a name, or a class or another object that makes one in a
             `Context`; `self-model` by default.
         table: the repertoire's rehearsal.
+        rehearse: whether to rehearse each leg dead and lost first, see `quick_rehearsal`, if there is no
+            table and the selector makes use of one.
         calibration: models of the real robot. Then one of them, which the seed chooses, is damaged in place
             of the repertoire's robot, and a selector that simulates thinks with the medians of all.
         objective: what gaits are selected, refined, confirmed and reported by: `progress`, see
@@ -86,14 +101,22 @@ def recover(
     max_falls = None if max_falls is None else whole_number("max_falls", max_falls, 1)
     confirmations = whole_number("confirmations", confirmations, 0)
     _check_repertoire(repertoire)
-    entry = choose_selector(selector, table)
+    find_objective(objective, repertoire, 0.0)
+    entry = find_selector(DEFAULT_SELECTOR if selector is None else selector)
     if thinking is not None and not entry.thinks:
         raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
-    trying, thinking_on, refining = (on_progress and partial(on_progress, what) for what in _TAKES_TIME)
+    rehearsing, trying, thinking_on, refining = (
+        on_progress and partial(on_progress, what) for what in _TAKES_TIME
+    )
     robot = believed = repertoire.robot
     if calibration:
         robot, believed = calibration.sample(robot, seed), calibration.middle(robot)
     broken = damage.apply(robot)
+    if rehearse and table is None and (entry.thinks or entry.needs_table):
+        table = quick_rehearsal(
+            repertoire, seed=seed, threads=threads, on_progress=rehearsing, stop=interrupted
+        )
+    entry = choose_selector(entry, table)
     with Evaluator(repertoire, {"intact": robot}, threads=threads) as intact:
         incumbent = find_incumbent(intact, seed=seed)
         episodes = fresh_episodes(intact, incumbent, seed)

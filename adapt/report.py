@@ -11,8 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.records import Recovery, Trial, format_objective
+from adapt.relearning.keeping import keep_gaits
 from repertoire.execution.provenance import worker_differences
-from repertoire.repertoire import format_cell
+from repertoire.repertoire import Repertoire, format_cell
+from repertoire.storage.repertoires import write_repertoire
 from robots.files.atomic import write_text
 from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
@@ -32,13 +34,24 @@ _MOST_UPRIGHT = 80  # letters of the trials' labels that fit next to each other
 _LABEL_GAP = 0.062  # least distance between the labels of lines, as a fraction of the axis
 
 
-def result_paths(folder: Path) -> tuple[Path, Path]:
-    """Where `save_recovery` writes the record and the picture."""
-    return folder / "recovery.json", folder / "recovery.png"
+def result_paths(folder: Path) -> tuple[Path, Path, Path]:
+    """Where `save_recovery` writes the gaits, the record and the picture."""
+    return folder / "recovery.h5", folder / "recovery.json", folder / "recovery.png"
 
 
-def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
-    """Write `recovery.json`, which says if workers of a cluster differed, and `recovery.png` to a folder.
+def save_recovery(
+    recovery: Recovery, repertoire: Repertoire, folder: Path, *, threads: int | None = None
+) -> list[Path]:
+    """Write what a recovery found to a folder.
+
+    `recovery.h5` is the repertoire with the gaits that were refined, of which `Recovery.row` and the rows of
+    the trials are rows; `recovery.json` also says if workers of a cluster differed; and `recovery.png`.
+
+    Args:
+        recovery: from the damage of a robot.
+        repertoire: that it began with.
+        folder: that is there.
+        threads: see `keep_gaits`.
 
     Returns:
         Their paths.
@@ -46,10 +59,11 @@ def save_recovery(recovery: Recovery, folder: Path) -> list[Path]:
     Raises:
         InvalidFileError: the folder cannot be written to.
     """
-    record, picture = result_paths(folder)
+    gaits, record, picture = result_paths(folder)
+    write_repertoire(gaits, keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads))
     write_text(record, json.dumps(recovery.to_json() | worker_differences(), indent=2) + "\n")
     draw_recovery(recovery, picture)
-    return [record, picture]
+    return [gaits, record, picture]
 
 
 @PLAIN

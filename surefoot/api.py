@@ -215,7 +215,7 @@ def recover(
     seed: int = 1,
     trials: int = 20,
     selector: "AnySelector | None" = None,
-    rehearsal: "Table | str | Path | None" = None,
+    rehearsal: "Table | str | Path | bool | None" = None,
     calibration: "Calibration | str | Path | None" = None,
     objective: str = "progress",
     threads: int | None = None,
@@ -237,8 +237,9 @@ def recover(
         selector: what chooses the trials: a class of your own, anything else that makes a `Selector` in a
             `Context`, or a name; `self-model` by default, and `rehearsed` where there is little time to
             compute.
-        rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file, if
-            the selector uses one.
+        rehearsal: what `rehearse` returned, or its file, if the selector uses one; False for none. By default
+            the one next to the repertoire's file; where there is none, each leg is rehearsed dead and lost
+            first, if that takes some minutes at most.
         calibration: what `calibrate` returned, or its file; by default the one next to the repertoire's file,
             if there is one. Then a model of the real robot breaks, not the robot as built.
         objective: what gaits are selected, refined, confirmed and reported by: `progress` while up [m], less
@@ -264,7 +265,8 @@ def recover(
 
     repertoire, file = opened(source)
     damage = _found_damage(damage, repertoire.robot)
-    table, _ = find_table(repertoire, file, selector, rehearsal)
+    given = None if isinstance(rehearsal, bool) else rehearsal
+    table = None if rehearsal is False else find_table(repertoire, file, selector, given)[0]
     calibration = find_calibration(calibration, repertoire, None if file is None else result_files(file))
     hand_over = interrupt_flag(note, "Stopping with the best gait that is confirmed") if progress else None
     bars = phase_bars() if progress else nullcontext(on_progress)
@@ -276,6 +278,7 @@ def recover(
             trials=trials,
             selector=selector,
             table=table,
+            rehearse=rehearsal is not False,
             calibration=calibration,
             objective=objective,
             threads=threads,

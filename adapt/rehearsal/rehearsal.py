@@ -1,12 +1,14 @@
 """The evaluation behind a rehearsal: every elite under every damage of a library."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
+from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.motors import Dead
 from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.table import Table, tabulate
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, robot_label
@@ -16,6 +18,41 @@ from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
+
+_QUICK_STEPS = 12_000_000  # control steps of a rehearsal that a recovery may begin with, some minutes at most
+_QUICK_EPISODES = 2  # of each elite under each condition
+
+
+def quick_rehearsal(
+    repertoire: Repertoire,
+    *,
+    seed: int,
+    threads: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Table | None:
+    """Rehearse each leg dead and lost, in two episodes of each elite.
+
+    Args:
+        repertoire: not empty.
+        seed: see `Evaluation`.
+        threads: see `Evaluator`.
+        on_progress: called with the share that is done, from other threads.
+        stop: asked again and again whether to stop.
+
+    Returns:
+        The table; None for a robot with less than two legs, if that could take more than 12 million control
+        steps, or if it was stopped.
+    """
+    robot = repertoire.robot
+    legs = robot.description.legs if len(robot.description.legs) > 1 else ()
+    damages: list[Damage] = [kind(leg) for kind in (Dead, Lost) for leg in legs]
+    episodes = (1 + len(damages)) * len(repertoire) * _QUICK_EPISODES
+    if not damages or episodes * robot.description.episode_steps > _QUICK_STEPS:
+        return None
+    with rehearsal(repertoire, damages, episodes=_QUICK_EPISODES, seed=seed, threads=threads) as evaluation:
+        evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)), stop=stop)
+        return rehearsed_table(evaluation) if evaluation.finished else None
 
 
 def rehearsal(

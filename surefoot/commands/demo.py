@@ -251,7 +251,7 @@ def _recover(
         progress=True,
     )
     print_performances(recovery)
-    save_recovery(recovery, out)
+    save_recovery(recovery, repertoire, out)
     console.print(f"diagnosis: {diagnosis_words(recovery.diagnosis.items())}; it was {damage}")
     _film(out, settings, seed, repertoire, damage, recovery)
 

@@ -1,5 +1,6 @@
 """`surefoot recover`."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -11,7 +12,6 @@ from adapt.rehearsal.table import Table
 from adapt.self_model.twin import EPISODES, SMALL, RefinementSettings
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.files import RunFiles
-from robots.errors import InvalidFileError
 from robots.simulation.trace import SENSORS
 from surefoot.commands.console import (
     AnyPath,
@@ -54,8 +54,10 @@ class SelectorOption(click.Option):
     "--rehearsal",
     type=AnyPath,
     metavar="TABLE",
-    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
+    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there; else each leg is first "
+    "rehearsed dead and lost, if that takes some minutes at most]",
 )
+@click.option("--no-rehearsal", is_flag=True, help="Begin without a rehearsal.")
 @click.option(
     "--calibration",
     type=AnyPath,
@@ -116,15 +118,8 @@ class SelectorOption(click.Option):
 @click.option(
     "--out",
     type=AnyPath,
-    help="Folder in which to save recovery.json and recovery.png.  [default: the folder of FILE; of an "
-    "included repertoire NAME-recovery]",
-)
-@click.option(
-    "--save-gaits",
-    type=AnyPath,
-    metavar="FILE",
-    help="Write the repertoire with the gaits that were found by refining, as specialists, for deploy and "
-    "the next recovery.",
+    help="Folder in which to save the gaits, recovery.h5, the record and a picture of the trials.  [default: "
+    "the folder of FILE; of an included repertoire NAME-recovery]",
 )
 @click.option("--overwrite", is_flag=True, help="Replace a recovery that the folder holds.")
 @threads_option
@@ -134,6 +129,7 @@ def recover(
     damage_text: str,
     selector: str | None,
     rehearsal: Path | None,
+    no_rehearsal: bool,
     calibration: Path | None,
     trials: int,
     confirmations: int,
@@ -146,7 +142,6 @@ def recover(
     seed: int,
     oracle: bool,
     out: Path | None,
-    save_gaits: Path | None,
     overwrite: bool,
     threads: int | None,
 ) -> None:
@@ -164,7 +159,9 @@ def recover(
 
     repertoire = surefoot.load(file)
     damage = parse_damage(damage_text, repertoire.robot)
-    name, table, choice = _choose(file, repertoire, selector, rehearsal)
+    if no_rehearsal and rehearsal is not None:
+        raise click.UsageError("--rehearsal and --no-rehearsal cannot go together")
+    name, table, choice = _choose(file, repertoire, selector, False if no_rehearsal else rehearsal)
     models = find_calibration(calibration, repertoire, result_files(file))
     if models is not None:
         choice += "; the robot is one of the models of the calibration"
@@ -185,12 +182,10 @@ def recover(
             console.print(choice)
         print_trial(trial, objective=objective)
 
-    record, picture = result_paths(folder)
+    gaits, record, picture = result_paths(folder)
     with new_folder(folder), locked(record):
-        for path in (record, picture):
+        for path in (record, picture, gaits):
             check_output(file, path, overwrite)
-        if save_gaits is not None:
-            check_output(file, save_gaits, overwrite, "save_gaits")
         recovery = surefoot.recover(
             repertoire,
             damage,
@@ -209,45 +204,27 @@ def recover(
             progress=True,
         )
         print_performances(recovery)
-        for path in save_recovery(recovery, folder):
+        for path in save_recovery(recovery, repertoire, folder, threads=threads):
             console.print(f"saved {path}")
-        if save_gaits is not None:
-            console.print(_save_gaits(save_gaits, repertoire, recovery, folder, threads))
+    row = f"--row {recovery.row} --damage {shlex.quote(recovery.damage)}"
+    console.print(f"see its gait: surefoot deploy {shlex.quote(str(gaits))} {row}")
 
 
 def _choose(
-    file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
-) -> tuple[str, Table | None, str]:
-    """Name of the selector, the rehearsal if it uses one, and a line that says so."""
-    from adapt.selectors.catalogue import choose_selector, find_table
+    file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | bool | None
+) -> tuple[str, "Table | bool | None", str]:
+    """Name of the selector, the rehearsal that `surefoot.recover` is given, and a line that says so."""
+    from adapt.selectors.catalogue import DEFAULT_SELECTOR, find_selector, find_table
 
+    entry = find_selector(selector or DEFAULT_SELECTOR)
+    if rehearsal is False:
+        return entry.name, False, f"selector: {entry.name}, without a rehearsal"
     table, found = find_table(repertoire, file, selector, rehearsal)
-    name = choose_selector(selector, table).name
     if table is not None:
-        return name, table, f"selector: {name}, with {len(table)} conditions of {found}"
-    missing = RunFiles(file).rehearsal.name
-    without = "" if selector else f", without a rehearsal: surefoot rehearse would make {missing}"
-    return name, table, f"selector: {name}{without}"
-
-
-def _save_gaits(
-    path: Path, repertoire: Repertoire, recovery: Recovery, folder: Path, threads: int | None
-) -> str:
-    """Write the refined gaits to a file, or to the folder of the results if that fails, and say so."""
-    from adapt.relearning.keeping import keep_gaits
-    from repertoire.storage.repertoires import write_repertoire
-
-    if not recovery.refined:
-        return f"no gait was refined: {path} was not written"
-    kept = keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads)
-    found, damage, refuge = recovery.refined, recovery.damage, folder / path.name
-    try:
-        write_repertoire(path, kept)
-    except InvalidFileError as error:
-        write_repertoire(refuge, kept)  # they took minutes to find
-        raise InvalidFileError(f"{error}: the refined gaits are in {refuge} instead") from error
-    row = max(found, key=lambda gait: (gait.row == recovery.row, gait.score)).row
-    return f"saved {len(found)} refined gaits to {path}: surefoot deploy {path} --row {row} --damage {damage}"
+        return entry.name, table, f"selector: {entry.name}, with {len(table)} conditions of {found}"
+    more = f": surefoot rehearse would make {RunFiles(file).rehearsal.name}"
+    without = f", without a rehearsal of other damage than dead and lost legs{more}" if entry.thinks else ""
+    return entry.name, None, f"selector: {entry.name}{without}"
 
 
 def print_trial(trial: Trial, *, objective: str = OBJECTIVES[0]) -> None:

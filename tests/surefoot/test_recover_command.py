@@ -1,7 +1,7 @@
 """`surefoot recover` with a choice of selector, as a user types it."""
 
 import json
-import re
+import shlex
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +13,11 @@ import pytest
 from adapt.damage.text import parse_damage
 from adapt.records import Trial, diagnosis_words
 from adapt.recovery import recover
+from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.self_model.twin import Thinking
 from repertoire.archives.archive import Elites
-from repertoire.storage import repertoires
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from robots.errors import InvalidFileError
 from robots.files.locks import locked
 from robots.simulation.simulation import Simulation
 from surefoot import progress
@@ -70,9 +69,10 @@ def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
 
 
 def test_by_default_it_fits_a_model_and_refines_with_a_rehearsal_or_without(run, alone: Path) -> None:
-    code, out, err = run(*broken(alone), "--trials", 2, "--think-episodes", 30, "--refine", 60)
+    short = ("--trials", 2, "--think-episodes", 30, "--refine", 60)
+    code, out, err = run(*broken(alone), *short, "--no-rehearsal")
     assert (code, err) == (0, "")
-    assert out.startswith("selector: self-model, without a rehearsal: surefoot rehearse would make gaits-reh")
+    assert out.startswith("selector: self-model, without a rehearsal trial 1")
     assert record(alone)["selector"] == "self-model"
     assert all(trial["thought"] for trial in record(alone)["trials"])
 
@@ -147,7 +147,11 @@ def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> N
         ([*there, "--trials", 0], "0 is not in the range"),
         ([*there, "--max-falls", 0], "0 is not in the range"),
         ([*there, "--selector", "magic"], "unknown selector 'magic'; available: best-first, gp-ucb, map-bo"),
-        ([*alone, "--selector", "rehearsed"], "the rehearsed selector needs a rehearsal of the repertoire"),
+        (
+            [*alone, "--selector", "rehearsed", "--no-rehearsal"],
+            "the rehearsed selector needs a rehearsal of the repertoire",
+        ),
+        ([*there, "--rehearsal", table, "--no-rehearsal"], "--no-rehearsal cannot go together"),
         (
             [*there, "--selector", "map-bo", "--rehearsal", table],
             "map-bo selector makes no use of a rehearsal",
@@ -248,44 +252,59 @@ def test_a_self_model_thinks_between_trials_and_tells_what_it_found(run, file: P
     assert f"(explains {first['thought']['explained']:.0%}, thought " in out
 
 
-def test_gaits_are_refined_and_kept(run, file: Path) -> None:
-    kept = file.with_name("found.h5")
-    options = ("--think-episodes", 60, "--refine", 150, "--trials", 3)
-    code, out, err = run(*broken(file), *options, "--confirmations", 0, "--save-gaits", kept)
+def test_the_folder_holds_the_gaits_and_the_last_line_plays_the_one_handed_over(run, file: Path) -> None:
+    options = ("--think-episodes", 60, "--refine", 150, "--trials", 3, "--confirmations", 0)
+    code, out, err = run(*broken(file), *options, "--out", file.parent / "my gaits")
     assert (code, err) == (0, "")
-    assert record(file)["objective"] == "progress"
-    assert record(file)["refined"], "what the trial showed is explained, so gaits are refined"
-    row = re.search(rf"to {kept}: surefoot deploy {kept} --row (\d+) --damage front_left:lost", out)
-    assert row
-    code, out, err = run("deploy", kept, "--row", row[1], "--damage", "front_left:lost", "--seconds", 1)
+    told = json.loads((file.parent / "my gaits" / "recovery.json").read_text())
+    assert told["objective"] == "progress"
+    assert told["refined"], "what the trial showed is explained, so gaits are refined"
+    kept = file.parent / "my gaits" / "recovery.h5"
+    line = f"surefoot deploy '{kept}' --row {told['row']} --damage front_left:lost"
+    assert out.rstrip().endswith(f"see its gait: {line}")
+    code, out, err = run(*shlex.split(line)[1:], "--seconds", 1)
     assert (code, err) == (0, "")
     found = read_repertoire(kept)
-    known = len(read_repertoire(file))
-    assert known <= int(row[1]) < len(found) == known + len(record(file)["refined"])
+    assert len(found) == len(read_repertoire(file)) + len(told["refined"])
     assert [list(texts) for texts in found.specialists.damages] == [
-        gait["believed"] for gait in record(file)["refined"]
+        gait["believed"] for gait in told["refined"]
     ]
-    code, _, err = run(*again(file)[:-1], "--out", file.with_name("other"), "--save-gaits", kept)
+    code, _, err = run(*broken(file), "--out", file.parent / "my gaits")
     assert code == 2
-    assert "found.h5 exists already: choose another --save-gaits, or use --overwrite" in err
+    assert "recovery.json exists already: choose another --out, or use --overwrite" in err
 
 
-def test_refined_gaits_are_not_lost_on_a_full_disk(run, file: Path, monkeypatch) -> None:
-    kept, write = file.parent / "full" / "found.h5", repertoires.write_repertoire
+def test_a_recovery_without_refined_gaits_leaves_the_repertoire_too(run, alone: Path) -> None:
+    code, out, _ = run(*broken(alone), "--selector", "best-first", "--trials", 2)
+    kept = alone.with_name("recovery.h5")
+    assert code == 0
+    assert out.rstrip().endswith(f"deploy {kept} --row {record(alone)['row']} --damage front_left:lost")
+    assert len(read_repertoire(kept)) == len(read_repertoire(alone))
 
-    def write_elsewhere(path: Path, repertoire) -> None:
-        if path == kept:
-            raise InvalidFileError(f"{path} cannot be written: no space left on device")
-        write(path, repertoire)
 
-    kept.parent.mkdir()
-    monkeypatch.setattr(repertoires, "write_repertoire", write_elsewhere)
-    options = ("--think-episodes", 60, "--refine", 150, "--trials", 3, "--confirmations", 0)
-    code, _, err = run(*broken(file), *options, "--save-gaits", kept)
-    refuge = file.with_name("found.h5")
-    assert code == 2
-    assert f"no space left on device: the refined gaits are in {refuge} instead" in err
-    assert len(read_repertoire(refuge)) == len(read_repertoire(file)) + len(record(file)["refined"])
+def test_without_a_rehearsal_each_leg_is_rehearsed_dead_and_lost_first(run, alone: Path, monkeypatch) -> None:
+    rehearsed: list[tuple[str, ...]] = []
+
+    def watched(*arguments, **settings):
+        table = quick_rehearsal(*arguments, **settings)
+        rehearsed.append(table.conditions)
+        return table
+
+    monkeypatch.setattr("adapt.recovery.quick_rehearsal", watched)
+    short = ("--trials", 1, "--refine", 0, "--think-episodes", 20)
+    code, out, err = run(*broken(alone), *short)
+    assert (code, err) == (0, "")
+    assert "without a rehearsal of other damage than dead and lost legs: surefoot rehearse would make" in out
+    legs = ("front_left", "front_right", "back_left", "back_right")
+    (conditions,) = rehearsed
+    assert set(conditions) == {"healthy", *(f"{leg}:{kind}" for leg in legs for kind in ("dead", "lost"))}
+    assert "front_left:lost" in record(alone)["trials"][0]["diagnosis"]
+    code, out, _ = run(*again(alone), *short, "--no-rehearsal")
+    assert (code, len(rehearsed)) == (0, 1)
+    assert out.startswith("selector: self-model, without a rehearsal trial 1")
+    assert run(*again(alone), "--trials", 1, "--selector", "rehearsed")[0] == 0
+    assert run(*again(alone), "--trials", 1, "--selector", "map-bo")[0] == 0
+    assert len(rehearsed) == 2, "a selector that makes no use of a rehearsal needs none"
 
 
 @pytest.mark.parametrize(
@@ -300,7 +319,6 @@ def test_refined_gaits_are_not_lost_on_a_full_disk(run, file: Path, monkeypatch)
         (("--think", "0"), "0.0 is not in the range: it must be above 0"),
         (("--think-episodes", "0"), "it must be at least 1"),
         (("--think", "nan"), "nan is not a finite number"),
-        (("--save-gaits", Path(__file__).parent), "surefoot cannot be written: it is a folder"),
         (("--sensors", "sonar"), "unknown sensor 'sonar'; available: encoders, currents, imu"),
         (("--selector", "map-bo", "--think", "3"), "the map-bo selector does not think between trials"),
     ],
