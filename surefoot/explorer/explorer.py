@@ -128,8 +128,8 @@ class Explorer:
             notes.append("The calibration next to the file is not used here: surefoot recover uses it.")
         if table is None:
             notes.append(
-                f"There is no rehearsal next to {choice.file.name}. With one, a recovery knows what each "
-                "gait does under many damages, says what is probably wrong, and needs fewer trials: "
+                f"There is no rehearsal next to {choice.file.name}: a recovery begins by rehearsing each leg "
+                "dead and lost. With one, it knows what each gait does under many damages at once: "
                 f"surefoot rehearse {quote(choice.source)}"
             )
         return facts

@@ -45,7 +45,7 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
     assert code == 0, err
     made = {path.name for path in out.iterdir()}
     videos = {"1_healthy.mp4", "2_damaged_old_gait.mp4", "3_damaged_new_gait.mp4"}
-    assert made == {"recovery.json", "recovery.png"} | videos
+    assert made == {"recovery.h5", "recovery.json", "recovery.png"} | videos
     record = json.loads((out / "recovery.json").read_text())
     assert (record["selector"], record["damage"]) == ("self-model", "front_left:lost")
     assert "5 gaits. 2. Each was rehearsed in 1 episodes under each of 2 conditions" in printed
