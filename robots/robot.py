@@ -10,11 +10,12 @@ from typing import Any
 import cloudpickle
 import mujoco
 import numpy as np
+from yaml import safe_dump
 
 from robots.catalogue import MODELS, robot_names
 from robots.controllers.controller import Controller, ControllerDescription
 from robots.description import CONTROLLERS, Description, parse_description
-from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
+from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError, one_line
 from robots.files.atomic import explain_errors
 from robots.files.records import validate
 from robots.files.texts import parse_yaml, read_text
@@ -265,6 +266,38 @@ class Robot:
                 for changed in (physics,) if unseen else (physics, model):
                     patch(changed)
         return replace(self, model=model, physics=physics, modifications=every)
+
+    def as_written(self) -> "Robot":
+        """The robot whose MJCF holds its modifications, so that a file can hold it.
+
+        Numbers of its model are rounded to 6 digits.
+
+        Raises:
+            InvalidValueError: no MJCF can express a modification, as it is one of signals or of the compiled
+                model's numbers, or took away what the YAML names.
+        """
+        if not self.modifications:
+            return self
+        origin = f"{self.name} with {', '.join(change.label for change in self.modifications)}"
+        spec = self.spec()
+        for change in self.modifications:
+            if change.edit is None or change.patch or change.faults != NO_FAULTS:
+                raise InvalidValueError(
+                    f"no file can hold this robot: no MJCF can express {change.label!r} of the {origin}"
+                )
+            change.edit(spec)
+        content: Any = parse_yaml(self.yaml)
+        done = {"keyframe", "ranges", "servos", *(["terrain"] if self.description.terrain.own.angle else ())}
+        start = {name: part.tolist() for name, part in self.start.items()}
+        content = {key: value for key, value in content.items() if key not in done} | {"start": start}
+        try:
+            spec.compile()
+            written = robot_from_text(spec.to_xml(), safe_dump(content, sort_keys=False), origin=origin)
+        except (ValueError, InvalidRobotError) as error:
+            raise InvalidValueError(f"no file can hold this robot: {one_line(error)}") from error
+        update = {key: getattr(written.description, key) for key in ("start", *done)}
+        description = self.description.model_copy(update=update)
+        return replace(written, description=description, task=self.task, ends_at_fall=self.ends_at_fall)
 
     def with_episode_steps(self, steps: int | None) -> "Robot":
         """The robot with another limit on its episodes [control steps], or None; it shares the model."""

@@ -104,7 +104,7 @@ class ProblemRecord:
             changes = ", ".join(change.label for change in self.robot.modifications)
             raise InvalidValueError(
                 f"a file holds a robot as its MJCF and YAML say, but this {self.name} was modified in Python "
-                f"({changes}): leave the file or folder out"
+                f"({changes}): train robot.as_written(), or leave the file out"
             )
 
     @property

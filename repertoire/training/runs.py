@@ -44,12 +44,14 @@ def start_training(
     Raises:
         UnknownNameError: there is no such problem or algorithm.
         InvalidRobotError: the robot's files do not describe a robot.
-        InvalidValueError: a setting is wrong, or the folder already holds a run.
+        InvalidValueError: a setting is wrong, the folder already holds a run, or no file can hold the robot.
         InvalidFileError: the folder cannot be made, or a file of the robot cannot be read.
         InUseError: another process works in the folder.
     """
     walk = {name: settings.pop(name) for name in WalkSettings.model_fields if name in settings}
     check_threads(threads)  # which only a robot takes
+    if out is not None and isinstance(problem, Robot):
+        problem = problem.as_written()  # so that what is trained is what is saved
     found = find_problem(problem, threads=threads, breaker=breaker, **walk)
     with Training(found, configure(found, algorithm, settings)) as training:
         if out is None:

@@ -25,7 +25,7 @@ from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.table import STRATEGIES
 from repertoire.training.runs import start_training
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
-from robots.robot import load_robot
+from robots.robot import Faults, load_robot
 from surefoot.environments import make_environment
 from tests.adapt.rehearsal.small import small_repertoire
 
@@ -137,9 +137,25 @@ def test_a_robot_that_was_modified_is_trained_and_recovers(tmp_path: Path) -> No
     recovery = surefoot.recover(weak, "front_left:lost", selector=BestFirst, trials=1, threads=1)
     assert recovery.trials
     assert recovery.selector == "best-first", "a class that is registered has its name"
-    with pytest.raises(InvalidValueError, match=r"this ant was modified in Python \(weak\)"):
-        surefoot.train(robot.modified("weak", edit), **settings, out=tmp_path / "weak")
-    assert not (tmp_path / "weak").exists()
+    saved = surefoot.train(robot.modified("weak", edit), **settings, out=tmp_path / "weak")
+    np.testing.assert_allclose(saved.elites.objectives, weak.elites.objectives, rtol=1e-3)
+    loaded = surefoot.load(tmp_path / "weak")
+    gear = loaded.robot.physics.actuator_gear[:, 0]
+    np.testing.assert_allclose(gear, robot.physics.actuator_gear[:, 0] / 2, rtol=1e-5)
+    assert surefoot.recover(loaded, "front_left:lost", selector=BestFirst, trials=1, threads=1).trials
+
+
+def test_what_no_mjcf_can_express_is_not_trained_for_a_file(tmp_path: Path) -> None:
+    robot = load_robot("ant")
+    late = robot.modified("late", faults=Faults(delay=1))
+    legless = robot.modified("legless", lambda spec: spec.delete(spec.body("front_left_thigh")))
+    for changed, message in (
+        (late, "no MJCF can express 'late'"),
+        (legless, "ant with legless: the MJCF has no"),
+    ):
+        with pytest.raises(InvalidValueError, match=f"no file can hold this robot: .*{message}"):
+            surefoot.train(changed, evaluations=10, threads=1, out=tmp_path / "run")
+        assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("own", OWN)
