@@ -3,8 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BROWSER ?= /usr/bin/chromium
-FUZZ_CASES ?= 10000
-FUZZ_SEED ?= 1
+EXAMPLES ?= 1000
 SOAK_MINUTES ?= 10
 SOAK_SEED ?= 1
 OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.py tests/robots tests/repertoire/storage \
@@ -12,7 +11,7 @@ OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.p
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-browser test-oldest check docs format bench fuzz soak clean
+.PHONY: help install demo test test-slow test-browser test-oldest check docs format bench fuzz soak clean
 
 help: ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -27,8 +26,11 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 4 minutes, results in demo/
 	$(BIN)/surefoot demo --out demo --overwrite
 
-test: $(INSTALLED) ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not real_time"
+test: $(INSTALLED) ## run the tests, but for those of test-slow
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not slow and not real_time"
+
+test-slow: $(INSTALLED) ## run the tests that take minutes: whole studies and programs, and what keeps time with a clock
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m slow
 	$(BIN)/python -m pytest -m real_time
 
 test-browser: $(INSTALLED) ## run the tests of the explorer in a real browser: BROWSER=/usr/bin/chromium
@@ -58,11 +60,11 @@ format: $(INSTALLED) ## put the code in its format
 bench: $(INSTALLED) ## measure simulation speed and memory; `python -m benchmarks --help` has more
 	$(BIN)/python -m benchmarks simulation --out bench.json
 
-fuzz: $(INSTALLED) ## change files of every kind at random, FUZZ_CASES=10000 with FUZZ_SEED=1; keep those that fail in fuzz/
-	$(BIN)/python -m benchmarks fuzz --cases $(FUZZ_CASES) --seed $(FUZZ_SEED) --keep fuzz --out fuzz.json
+fuzz: $(INSTALLED) ## change files of every kind, EXAMPLES=1000 of each, and read them
+	SUREFOOT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --numprocesses auto tests/test_changed_files.py
 
 soak: $(INSTALLED) ## kill runs at random and compare with undisturbed ones, for SOAK_MINUTES=10 with SOAK_SEED=1
-	$(BIN)/python -m benchmarks soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED) --out soak.json
+	$(BIN)/python -m benchmarks soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED)
 
 clean: ## remove the virtual environment and what the demo made
 	rm -rf $(VENV) demo demo-hexapod build docs/_build *.egg-info

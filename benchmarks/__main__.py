@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from robots.errors import SurefootError, UnknownNameError
+from robots.errors import UnknownNameError
 from robots.files.atomic import check_writable
 from surefoot.commands.console import AnyPath, Commands, Names, Number, Positive, Seed, Sizes, console
 from surefoot.commands.main import run_commands
@@ -255,51 +255,18 @@ def bench_searches(
     )
 
 
-@benchmarks.command("fuzz")
-@click.option("--cases", type=Positive, default=10_000, show_default=True, help="How many files to change.")
-@click.option("--first", type=Seed, default=0, show_default=True, help="Number of the first case.")
-@click.option("--seed", type=Seed, default=1, show_default=True, help="From which all cases derive.")
-@click.option(
-    "--threads", "processes", type=Positive, default=2, show_default=True, help="Processes at a time."
-)
-@click.option("--keep", type=AnyPath, help="Folder for the files of cases that fail.")
-@_out_option
-def bench_fuzz(
-    cases: int, first: int, seed: int, processes: int, keep: Path | None, out: Path | None
-) -> None:
-    """Change files of every kind, and see that they are read or refused in one sentence."""
-    from benchmarks.fuzz import fuzz
-
-    numbers = range(first, first + cases)
-    figures = fuzz(numbers, seed=seed, processes=processes, kept=keep, say=console.print)
-    _deliver(vars(figures), out)
-    if figures.failures:
-        raise SurefootError(f"{len(figures.failures)} of {cases} cases failed")
-
-
 @benchmarks.command("soak")
 @click.option(
     "--minutes", type=Number(min=0), default=10.0, show_default=True, help="At least one case runs."
 )
 @click.option("--seed", type=Seed, default=1, show_default=True, help="From which all cases derive.")
-@click.option("--out", type=AnyPath, default=Path("soak.json"), show_default=True, help="For the figures.")
-def bench_soak(minutes: float, seed: int, out: Path) -> None:
+@click.option("--kills", type=Positive, default=5, show_default=True, help="Of each command, at most.")
+@click.option("--folder", type=AnyPath, default=Path("soak"), show_default=True, help="To work in.")
+def bench_soak(minutes: float, seed: int, kills: int, folder: Path) -> None:
     """Kill runs at random moments for as long as asked, and compare what they leave with undisturbed runs."""
-    from benchmarks.soak import Figures, soak
-    from robots.files.atomic import make_folder, write_text
-    from robots.files.locks import locked
+    from benchmarks.soak import soak
 
-    make_folder(out.parent)
-
-    def save(figures: Figures) -> None:
-        write_text(out, json.dumps(figures.summary(), indent=2) + "\n")
-
-    folder = out.with_name(f"{out.stem}-work")
-    with locked(out):
-        figures = soak(minutes=minutes, seed=seed, folder=folder, say=console.print, save=save)
-    if not figures.clean:
-        raise SurefootError(f"not all went well: see {out}, and {folder} for files that differ")
-    folder.rmdir()
+    soak(minutes=minutes, seed=seed, folder=folder, kills=kills, say=console.print)
 
 
 def _robots(name: str) -> list[str]:

@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -16,20 +16,17 @@ collect_ignore = [] if os.environ.get("SUREFOOT_BROWSER") else ["browser"]
 APART = ("test_examples.py", "test_readme.py", "test_results.py", "test_tutorials.py")
 
 
+def pytest_configure() -> None:
+    """Be interruptible: a shell has its background jobs ignore interrupts, which processes inherit."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of several processes one runs all tests of a file, so that fixtures of the file are made once."""
     for item in items:
         if item.path.name not in APART and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath))))
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Whoever started the tests may have had them ignore interrupts, as nohup does."""
-    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, earlier)
 
 
 @pytest.fixture

@@ -316,19 +316,6 @@ def test_the_ant_at_running_speed_next_to_pybullet() -> None:
     assert (further, len(known["surefoot"])) == (1, 10)  # "nine of ten come less far in PyBullet"
 
 
-def test_the_fuzzing() -> None:
-    last = json.loads((RESULTS / "fuzzing" / "figures.json").read_text())[-1]
-    text = (ROOT / "docs" / "reference" / "reliability.md").read_text()
-    shown = table_below(text, "| kind of file | cases |")
-    counts = {kind: [int(cell.replace(",", "")) for cell in cells] for kind, cells in shown.items()}
-    every = counts.pop("all")
-    assert every == [last["cases"], *(sum(last[what].values()) for what in ("accepted", "refused"))]
-    assert every == np.sum(list(counts.values()), axis=0).tolist()
-    assert counts["calibrations"][1:] == [last[what]["calibration"] for what in ("accepted", "refused")]
-    assert not last["failures"]
-    assert f"{last['cases']:,} cases of seed {last['seed']}, all of which passed" in text
-
-
 TRANSFER = RESULTS / "transfer"
 WORLDS = {  # rows of the table of gaits
     "32 other models": "gap",

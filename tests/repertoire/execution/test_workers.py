@@ -90,7 +90,7 @@ def test_workers_import_nothing_of_the_current_folder(tmp_path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "working\n", "")
 
 
-def test_interrupts_wait_for_what_cannot_be_left_half_done(interruptible) -> None:
+def test_interrupts_wait_for_what_cannot_be_left_half_done() -> None:
     steps = []
 
     def work() -> None:

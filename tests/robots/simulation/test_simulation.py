@@ -136,7 +136,7 @@ def test_calls_from_several_threads_do_not_mix(ant, controllers, reference) -> N
     assert all(_equal(result, results[1]) for result in results[1::2])
 
 
-def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference, interruptible) -> None:
+def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference) -> None:
     """Interrupt the caller while the threads are busy, as Ctrl-C does in a notebook."""
     with Simulation(ant, threads=2) as simulation:
         for delay in (0.0, 0.02, 0.05, 0.1):
