@@ -37,10 +37,15 @@ def measure(objectives: np.ndarray, *, cells: int, min_objective: float) -> Metr
     if not k:
         return Metrics(elites=0, coverage=0.0, qd_score=0.0, best=float("nan"), mean=float("nan"))
     total, best = _total(objectives), float(np.max(objectives))
-    score, below = total - k * min_objective, objectives[objectives < min_objective]
+    score, below = net_score(objectives, min_objective), objectives[objectives < min_objective]
     if len(below):
         score = max(0.0, score + _total(min_objective - below))
     return Metrics(elites=k, coverage=k / cells, qd_score=score, best=best, mean=total / k)
+
+
+def net_score(objectives: np.ndarray, min_objective: float) -> float:
+    """The QD score of elites (k,), from which those below the minimum subtract, as histories have it."""
+    return _total(objectives) - len(objectives) * min_objective if len(objectives) else 0.0
 
 
 def _total(objectives: np.ndarray) -> float:

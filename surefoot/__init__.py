@@ -70,6 +70,13 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: `import surefoot` itself takes no time."""
+    if name == "__version__":
+        return str(import_module("importlib.metadata").version("surefoot"))
     if name not in __all__:
         raise AttributeError(f"module 'surefoot' has no attribute {name!r}; it has {', '.join(__all__)}")
     return getattr(import_module(_HOMES.get(name, "surefoot.api")), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, which are imported when they are used; for the completion of shells."""
+    return [*__all__, "__version__"]

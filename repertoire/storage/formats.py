@@ -231,6 +231,10 @@ class Format:
                 yield file
         except SurefootError as error:
             raise InvalidFileError(f"{path}: {error}") from error
+        except BlockingIOError as error:
+            raise InvalidFileError(
+                f"{path} is open for writing in another program, which locks it: try again once that is done"
+            ) from error
         except Exception as error:  # a damaged file makes HDF5 raise nearly anything
             reason = " ".join(str(error).split()).strip("'")  # the message of a KeyError is quoted
             reason = reason[:1].lower() + reason[1:]

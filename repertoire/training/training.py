@@ -14,7 +14,7 @@ from repertoire.algorithms.settings import Settings
 from repertoire.execution.checkpoints import run_with_checkpoints
 from repertoire.execution.provenance import software_versions, worker_differences
 from repertoire.execution.resources import one_blas_thread
-from repertoire.metrics import Metrics, measure
+from repertoire.metrics import Metrics, measure, net_score
 from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
@@ -200,7 +200,9 @@ class Training:
         """Add a row to the history."""
         self._metrics = metrics = self.metrics
         counts = {"evaluations": self._evaluations, "steps": self._steps, "diverged": self._diverged}
-        for name, value in (counts | vars(metrics) | _status(self.search)).items():
+        score = net_score(self.search.result.objectives, self.settings.min_objective)
+        known = counts | vars(metrics) | {"qd_score": score} | _status(self.search)
+        for name, value in known.items():
             self.history.setdefault(name, []).append(value)
 
     def warm_up(self) -> None:

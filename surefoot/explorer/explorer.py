@@ -76,12 +76,7 @@ class Explorer:
         self._robots: OrderedDict[str, Robot] = OrderedDict()
         self._lock = threading.Lock()
         self.archive = describe_archive(self.repertoire)
-        entry = find_selector(choice.selector or DEFAULT_SELECTOR)
-        if entry.needs_truth:
-            raise InvalidValueError(
-                f"the selector {entry.name} knows the truth, to compare others with: choose another one"
-            )
-        self.selector = entry.name
+        self.selector = _fair_selector(choice.selector or DEFAULT_SELECTOR).name
         self.mission = (
             None
             if choice.mission is None
@@ -182,7 +177,7 @@ class Explorer:
 
     def recover_command(self, damage: str, selector: str) -> str:
         """The command that repeats a recovery."""
-        choice, entry = self.choice, find_selector(selector)
+        choice, entry = self.choice, _fair_selector(selector)
         rehearsal = choice.rehearsal if entry.takes_table else None
         return " ".join([
             f"surefoot recover {quote(choice.source)} --damage {quote(damage)} --selector {selector}",
@@ -211,7 +206,7 @@ class Explorer:
         Raises:
             SurefootError: see `surefoot.recover`.
         """
-        choice, entry = self.choice, find_selector(selector)
+        choice, entry = self.choice, _fair_selector(selector)
         table = self._rehearsal() if entry.takes_table else None
 
         def watched(context: Context, **settings: Any) -> Selector:
@@ -249,6 +244,21 @@ class Explorer:
                 f" Before the first trial, all {len(self.repertoire):,} gaits run once on the healthy robot."
             )
         return words
+
+
+def _fair_selector(name: str) -> SelectorEntry:
+    """A selector that does not know what is broken.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+        InvalidValueError: it knows.
+    """
+    entry = find_selector(name)
+    if entry.needs_truth:
+        raise InvalidValueError(
+            f"the selector {entry.name} knows the truth, to compare others with: choose another one"
+        )
+    return entry
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

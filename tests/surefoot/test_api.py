@@ -2,9 +2,11 @@
 
 import math
 import pickle
+import rlcompleter
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -434,3 +436,22 @@ def test_masked_actions_are_refused() -> None:
     environment.reset(seed=1)
     with pytest.raises(InvalidValueError, match="1 of 12 entries of an array are masked"):
         environment.step(np.ma.masked_array(np.zeros(12), mask=[1] + [0] * 11))
+
+
+def test_shells_complete_the_public_names() -> None:
+    assert {*surefoot.__all__, "__version__"} == {*dir(surefoot)}
+    assert surefoot.__version__ == version("surefoot")
+    assert "train" in rlcompleter.Completer({"surefoot": surefoot}).attr_matches("surefoot.tr")[0]
+
+
+def test_a_file_that_another_program_writes_is_not_called_damaged(tmp_path: Path) -> None:
+    write_repertoire(tmp_path / "a.h5", small_repertoire())
+    holder = "import h5py, sys; f = h5py.File(sys.argv[1], 'r+'); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, tmp_path / "a.h5"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(InvalidFileError, match="is open for writing in another program"):
+            surefoot.load(tmp_path / "a.h5")
+        other.communicate(b"\n")
