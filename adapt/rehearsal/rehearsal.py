@@ -20,7 +20,7 @@ from robots.robot import Robot
 from robots.seeds import SeedFamily
 
 _QUICK_STEPS = 12_000_000  # control steps of a rehearsal that a recovery may begin with, some minutes at most
-_QUICK_EPISODES = 2  # of each elite under each condition
+_QUICK_EPISODES = 1  # of each elite under each condition
 
 
 def quick_rehearsal(
@@ -31,7 +31,7 @@ def quick_rehearsal(
     on_progress: Callable[[float], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Table | None:
-    """Rehearse each leg dead and lost, in two episodes of each elite.
+    """Rehearse each leg dead and lost, in one episode of each elite.
 
     Args:
         repertoire: not empty.
