@@ -322,9 +322,10 @@ class Recovery:
             reason = self.confirmation.words if self.confirmation else "of those tried it still promises most"
             return f"no better gait was confirmed, the old one stays: {reason}; with it {does}"
         gain = self.recovered.objective - self.broken.objective
-        if gain <= 0:
+        stays_up = 2 * self.broken.falls > self.broken.episodes and self.recovered.walks(before)
+        if gain <= 0 and not stays_up:
             return "not recovered: the new gait does no better than the old one, measured afresh"
-        if gain <= math.hypot(self.recovered.standard_error, self.broken.standard_error):
+        if not stays_up and gain <= math.hypot(self.recovered.standard_error, self.broken.standard_error):
             return (
                 f"not clear: measured afresh, the new gait is better by no more than chance; with it {does}"
             )

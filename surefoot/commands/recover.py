@@ -161,7 +161,9 @@ def recover(
     damage = parse_damage(damage_text, repertoire.robot)
     if no_rehearsal and rehearsal is not None:
         raise click.UsageError("--rehearsal and --no-rehearsal cannot go together")
-    name, table, choice = _choose(file, repertoire, selector, False if no_rehearsal else rehearsal)
+    name, table, choice = _choose(file, repertoire, selector, rehearsal)
+    if no_rehearsal:
+        table, choice = False, f"selector: {name}, without a rehearsal"
     models = find_calibration(calibration, repertoire, result_files(file))
     if models is not None:
         choice += "; the robot is one of the models of the calibration"
@@ -211,14 +213,12 @@ def recover(
 
 
 def _choose(
-    file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | bool | None
-) -> tuple[str, "Table | bool | None", str]:
+    file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
+) -> tuple[str, Table | bool | None, str]:
     """Name of the selector, the rehearsal that `surefoot.recover` is given, and a line that says so."""
     from adapt.selectors.catalogue import DEFAULT_SELECTOR, find_selector, find_table
 
     entry = find_selector(selector or DEFAULT_SELECTOR)
-    if rehearsal is False:
-        return entry.name, False, f"selector: {entry.name}, without a rehearsal"
     table, found = find_table(repertoire, file, selector, rehearsal)
     if table is not None:
         return entry.name, table, f"selector: {entry.name}, with {len(table)} conditions of {found}"
