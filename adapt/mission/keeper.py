@@ -270,29 +270,19 @@ class KeeperProcess:
         self._process = context.Process(target=_keep, args=(other,), daemon=True)
         self._words, self._lost = "", f"what keeps the robot going did not begin: {_GUARD}"
         try:
-            self._bound(_BEGIN)
-            self._start()
+            _bound_waits(self._pipe, _BEGIN)
+            with starting_processes():
+                self._process.start()
             other.close()
             self._send((robot, address, keys))
             self._received()  # it has begun
-            self._bound(_ANSWER)
-        except BaseException:
+            _bound_waits(self._pipe, _ANSWER)
+        except BaseException as error:
             self._end()
+            if isinstance(error, RuntimeError) and multiprocessing.current_process().name != "MainProcess":
+                raise SystemExit(1) from None  # a script that is run again, to begin this very process
             raise
         self._lost = "what kept the robot going has ended: the robot damps itself"
-
-    def _start(self) -> None:
-        try:
-            with starting_processes():
-                self._process.start()
-        except RuntimeError:
-            if multiprocessing.current_process().name == "MainProcess":
-                raise
-            raise SystemExit(1) from None  # a script that is run again, to begin this very process
-
-    def _bound(self, seconds: float) -> None:
-        self._patience = seconds
-        _bound_waits(self._pipe, seconds)
 
     def begin(self, motion: Motion) -> None:
         """See `Driver.begin`."""
@@ -340,8 +330,7 @@ class KeeperProcess:
         except BlockingIOError:
             self._end()
             raise LinkError(
-                f"what keeps the robot going has not answered for {self._patience:g} s, and was ended: "
-                "the robot damps itself"
+                "what keeps the robot going hung, and was ended: the robot damps itself"
             ) from None
         except (EOFError, OSError):
             raise LinkError(self._lost) from None

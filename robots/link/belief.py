@@ -7,7 +7,7 @@ import numpy as np
 from robots.attitude import turned_by
 from robots.errors import InvalidValueError
 from robots.link.interface import Interface
-from robots.link.messages import State, check_state
+from robots.link.messages import State
 
 _AHEAD = 0.5  # [s] that the robot's clock may gain on this computer's
 _FASTEST = 10.0  # [m/s] that odometry may tell of a robot
@@ -29,7 +29,7 @@ class Belief:
 
     def __init__(self, face: Interface) -> None:
         self.last: State | None = None
-        self._joints, self._feet = len(face.motors), len(face.robot.description.feet)
+        self._counts = len(face.motors), len(face.robot.description.feet)
         self._most_still = round(_FROZEN / face.robot.control_step)
         self._lead = -np.inf  # of the robot's clock on this computer's, at the most [s]
         self._still = {"joints": 0, "IMU": 0}  # new commands since they told anything new
@@ -47,7 +47,8 @@ class Belief:
         Raises:
             InvalidValueError: it is not believed, for the reason that the error says.
         """
-        check_state(state, self._joints, self._feet)
+        if (counts := (len(state.motor_state), len(state.foot_force))) != self._counts:
+            raise InvalidValueError(f"it has {counts[0]} motors and {counts[1]} feet")
         if state.answered > sent:
             raise InvalidValueError(f"it answers the command {state.answered}, and {sent} were sent")
         if self.last is not None:

@@ -159,15 +159,6 @@ def encode(message: Record) -> bytes:
     return message.model_dump_json().encode()
 
 
-def check_state(state: State, joints: int, feet: int) -> None:
-    """Raise InvalidValueError where a state is not that of a robot with so many joints and feet."""
-    if (len(state.motor_state), len(state.foot_force)) != (joints, feet):
-        raise InvalidValueError(
-            f"a state must have {joints} motors and {feet} feet, not {len(state.motor_state)} and "
-            f"{len(state.foot_force)}"
-        )
-
-
 def check_commands(face: Interface, commands: tuple[MotorCommand, ...]) -> None:
     """Raise InvalidValueError where commands are not what the motors of a robot may be told.
 

@@ -283,15 +283,6 @@ class RobotServer:
 
     def _let_in(self, message: Sequence[bytes]) -> str:
         """Begin a session with who says hello; why not, or ""."""
-        if refusal := self._refusal(message):
-            return refusal
-        self._robot.reset()
-        self._session, self._answered = secrets.token_hex(16), 0
-        self._commands, self._silent, self._blind = None, 0, 0
-        return ""
-
-    def _refusal(self, message: Sequence[bytes]) -> str:
-        """Why who says hello is not let in; "" if it is."""
         try:
             asked = decode(Hello, *message)
         except InvalidValueError as error:
@@ -301,7 +292,12 @@ class RobotServer:
             return f"this robot speaks protocol {PROTOCOL}, not {asked.protocol}"
         told = self._commands.motor_cmd if self._commands else ()
         patience = _FORGOTTEN if any(command.mode for command in told) else _LET_GO
-        return TAKEN if self._session and self._silent * self._step_length < patience else ""
+        if self._session and self._silent * self._step_length < patience:
+            return TAKEN
+        self._robot.reset()
+        self._session, self._answered = secrets.token_hex(16), 0
+        self._commands, self._silent, self._blind = None, 0, 0
+        return ""
 
     def _answer(self, refusal: str) -> Hello:
         robot = self._robot.face.robot

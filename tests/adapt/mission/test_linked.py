@@ -1,11 +1,14 @@
 """Missions with a robot behind a link: in this process, and in one of its own that keeps real time."""
 
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +18,7 @@ import pytest
 import surefoot
 from adapt.damage.text import parse_damage
 from adapt.mission import diagnosis
-from adapt.mission.keeper import Keeper, KeeperProcess, Motion
+from adapt.mission.keeper import HOLD, Keeper, KeeperProcess, Motion
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.pose import Pose
 from adapt.mission.searches import Searches
@@ -23,6 +26,8 @@ from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import BackgroundSearch, pass_thinking
 from robots.errors import InvalidValueError
 from robots.link.link import LinkError
+from robots.link.messages import MotorCommand
+from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
 from robots.robot import find_robot
 from robots.simulation.trace import TraceColumns
@@ -250,3 +255,101 @@ def test_a_lost_robot_ends_the_world_and_is_damped_in_the_end() -> None:
         world.close()
     with pytest.raises(LinkError, match="no robot answers"):
         KeeperProcess(ROBOT, f"tcp://127.0.0.1:{free_port()}", None)
+
+
+class Answered(RobotServer):
+    """A robot in this process, of which a test sees what its motors are told."""
+
+    def __init__(self, address: str) -> None:
+        self.stiff: list[tuple[float, bool]] = []
+        robot = SimulatedRobot(ROBOT, ROBOT)
+        step = robot.step
+        robot.step = lambda told: (self.note(told), step(told))[1]  # type: ignore[method-assign]
+        super().__init__(robot, address)
+
+    def note(self, told: tuple[MotorCommand, ...]) -> None:
+        self.stiff.append((time.monotonic(), any(command.mode for command in told)))
+
+
+@contextmanager
+def watched() -> Iterator[tuple[str, Answered]]:
+    address, over = f"tcp://127.0.0.1:{free_port()}", threading.Event()
+    server = Answered(address)
+    thread = threading.Thread(target=server.run, args=(over.is_set,))
+    thread.start()
+    try:
+        yield address, server
+    finally:
+        over.set()
+        thread.join()
+        server.close()
+
+
+@pytest.mark.real_time
+def test_a_keeper_that_stops_leaves_the_robot_damped_and_is_given_up() -> None:
+    with watched() as (address, server):
+        world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, address, None))
+        world.stand(10)
+        assert server.stiff[-1][1]
+        os.kill(world._driver._process.pid, signal.SIGSTOP)
+        began = time.monotonic()
+        with pytest.raises(LinkError, match="hung, and was ended"):
+            world.stand(100)
+        assert time.monotonic() - began < 8
+        world.close()
+        assert time.monotonic() - began < 12
+        assert not any(was for when, was in server.stiff if when > began + 0.3)
+
+
+SCRIPT = """
+import surefoot
+mission = surefoot.Mission("hexapod", robot="{address}", goals=["1,0"])
+print("never")
+"""
+
+
+@pytest.mark.real_time
+def test_a_script_without_a_guard_ends_in_a_sentence(tmp_path: Path) -> None:
+    with watched() as (address, server):
+        (tmp_path / "walk.py").write_text(SCRIPT.format(address=address))
+        command = [sys.executable, str(tmp_path / "walk.py")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].endswith('does so under `if __name__ == "__main__":`')
+        assert done.stderr.count("Traceback") == 1  # of the script itself
+        assert not any(was for _, was in server.stiff)
+
+
+WALKING = """
+import os, signal
+import surefoot
+from adapt.mission.keeper import KeeperProcess
+from adapt.mission.linked import LinkedWorld
+
+if __name__ == "__main__":
+    gaits = surefoot.load("hexapod")
+    world = LinkedWorld(gaits.robot, KeeperProcess(gaits.robot, "{address}", None))
+    world._on_step = lambda _: world.clock > 0.5 and os.kill(os.getpid(), signal.{ends})
+    world.drive(3, gaits.gaits.solutions[3], 50)
+"""
+
+
+@pytest.mark.real_time
+@pytest.mark.parametrize(("ends", "within"), [("SIGKILL", 0.5), ("SIGSTOP", 2.0 + HOLD)])
+def test_a_mission_that_is_killed_or_stopped_leaves_the_robot_damped(
+    ends: str, within: float, tmp_path: Path
+) -> None:
+    with watched() as (address, server):
+        (tmp_path / "walk.py").write_text(WALKING.format(ends=ends, address=address))
+        with subprocess.Popen([sys.executable, str(tmp_path / "walk.py")]) as process:
+            try:
+                until = time.monotonic() + 120
+                while not any(was for _, was in server.stiff) and time.monotonic() < until:
+                    time.sleep(0.05)
+                time.sleep(1.0 + within)
+            finally:
+                process.kill()
+        began = next(when for when, was in server.stiff if was)
+        late = [was for when, was in server.stiff if when > began + 0.9 + within]
+        assert late
+        assert not any(late)

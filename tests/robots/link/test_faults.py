@@ -507,7 +507,7 @@ FAULTS = (
         DAMPS,
         1.2,
         states(lambda state: state["motor_state"].pop()),
-        "18 motors and 6 feet",
+        "it has 17 motors and 6 feet",
     ),
     Fault(
         "states answer commands that were never sent",
