@@ -143,6 +143,23 @@ def on_its_back(state: dict[str, Any]) -> None:
     state["imu_state"]["quaternion"] = [0.0, 1.0, 0.0, 0.0]
 
 
+def twice_as_fast(rig: Rig) -> None:
+    begins = rig.states[-1]["time"]
+    rig.on_state = lambda state: state | {"time": 2 * state["time"] - begins}
+
+
+def ten_at_once(rig: Rig) -> None:
+    """Each state comes ten times, a little later by its own account, and with a number of its own."""
+
+    def more(state: dict[str, Any]) -> dict[str, Any]:
+        rig.later.extend(
+            state | {"seq": state["seq"] + n, "time": state["time"] + 1e-4 * n} for n in range(1, 10)
+        )
+        return state
+
+    rig.on_state = lambda state: more(state | {"seq": 10 * state["seq"]})
+
+
 def old_again(rig: Rig) -> None:
     """Somebody plays back what the robot told before."""
     told = iter(rig.states[:])
@@ -438,7 +455,14 @@ FAULTS = (
         DAMPS,
         1.2,
         states(lambda state: state.update(time=state["time"] + 1000)),
-        "its clock jumped by 1000 s",
+        "its clock is 1000 s ahead",
+    ),
+    Fault(
+        "it runs twice as fast",
+        DAMPS,
+        1.8,
+        twice_as_fast,
+        "its clock is 1.* s ahead",
     ),
     Fault(
         "it jumps back",
@@ -455,6 +479,13 @@ FAULTS = (
         0,
         states(moved, once=True),
         r"1 refused \(the last: its odometry jumped by 3",
+    ),
+    Fault(
+        "odometry tells of 30 m/s",
+        DAMPS,
+        1.2,
+        states(lambda state: state["odometry"]["position"].__setitem__(0, 30 * state["time"])),
+        "its odometry jumped by",
     ),
     Fault(
         "odometry ends midway",
