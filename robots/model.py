@@ -10,6 +10,7 @@ from robots.description import Description, Servo
 from robots.errors import InvalidRobotError, one_line
 from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
 from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
+from robots.rendering.looks import dress
 from robots.task.terrain import BEYOND, clearance, lay
 
 _AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around
@@ -51,6 +52,7 @@ def compile_robot(
     check_options(spec, origin)
     _check_elements(spec, description, origin)
     adjust(spec, description)
+    dress(spec, description)
     _check_others(spec, description, origin)
     model, physics = compile_models(spec, description, origin)
     check_numbers(model, origin)

@@ -21,6 +21,7 @@ from robots.files.records import validate
 from robots.files.texts import parse_yaml, read_text
 from robots.mjcf.reading import read_self_contained
 from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
+from robots.rendering.looks import dress
 from robots.task.measures import even_cells
 from robots.task.observations import Channel, Entry, Sensed, channels, entries
 
@@ -252,6 +253,8 @@ class Robot:
         model, physics = self.model, self.physics
         if any(change.edit for change in more):
             patching, spec = every, self._stripped.copy() if unseen else self.spec()
+            if not unseen:
+                dress(spec, self.description)
             for edit in filter(None, (change.edit for change in every)):
                 edit(spec)
             origin = f"{self.name} with {', '.join(change.label for change in every)}"

@@ -19,7 +19,8 @@ from robots.rendering.raycasting import RayCanvas
 
 CanvasKind = Literal["opengl", "raycasting"]
 _MOST_PIXELS = 2**24  # ray casting takes some 200 bytes of memory for each
-_MARGIN = 1.3  # a free camera sees this many times the robot's radius
+_MARGIN = 1.1  # a free camera sees this many times the robot's radius
+_AZIMUTH, _ELEVATION = 130.0, -20.0  # [°] of a free camera: from ahead on the right, and from above
 _GLOW = 0.55  # share of its colour that a glowing geom emits
 _PALER = 0.15  # share of the way to white by which its colour is lightened
 _SAMPLES = 4  # of a pixel, so that edges are smooth
@@ -143,6 +144,7 @@ def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     mujoco.mjv_defaultFreeCamera(model, view)
     view.type = mujoco.mjtCamera.mjCAMERA_TRACKING
     view.trackbodyid = torso
+    view.azimuth, view.elevation = _AZIMUTH, _ELEVATION
     view.distance = _MARGIN * radius / math.tan(math.radians(model.vis.global_.fovy) / 2)
     return view
 
