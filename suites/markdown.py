@@ -108,12 +108,10 @@ def format_p(p: float | None) -> str:
 
 def format_anova(anova: Anova) -> str:
     """Return an analysis of variance as papers print it: `Welch's F(3, 15.31) = 63320, p < 0.001`."""
-    welch = anova.method == "Welch"
-    name, within = ("Welch's F", f"{anova.df_within:.2f}") if welch else ("F", f"{anova.df_within:.0f}")
     f = anova.statistic
     value = f"{f:.2f}" if f < 1000 else f"{f:.0f}" if f < 1e6 else format_number(f)
     p = "p < 0.001" if anova.p < 0.001 else f"p = {anova.p:.3f}"
-    return f"{name}({anova.df_between}, {within}) = {value}, {p}"
+    return f"Welch's F({anova.df_between}, {anova.df_within:.2f}) = {value}, {p}"
 
 
 def _cell(text: str) -> str:

@@ -137,8 +137,8 @@ def anova_table(study: Analysis) -> str:
             test = study.tests[metric.name, domain]
             here = format_anova(test.anova) if test.anova else f"not tested: {test.untested}"
             paper = metric.anovas.get(domain, NOTHING)
-            rows.append((metric.name, domain, here, paper, format_p(test.levene)))
-    return table(("metric", "domain", "test", "paper", "p of Levene"), rows, text_columns=4)
+            rows.append((metric.name, domain, here, paper))
+    return table(("metric", "domain", "test", "paper"), rows, text_columns=4)
 
 
 def signs_table(study: Analysis, metric: PublishedMetric) -> str:
@@ -156,19 +156,17 @@ def pairs_table(study: Analysis, metric: PublishedMetric) -> str:
     rows = []
     for domain in study.domains:
         test = study.tests[metric.name, domain]
-        procedure = "Tukey" if test.anova and test.anova.method == "one-way" else "Games-Howell"
         rows += [
             (
                 domain,
                 f"{pair.first} {pair.sign} {pair.second}",
-                procedure,
                 format_mean(MeanInterval(pair.difference, pair.low, pair.high), metric.decimals),
                 format_p(pair.p),
             )
             for pair in test.pairs
         ]
-    header = ("domain", metric.name, "test", f"difference [{metric.unit}]", "p")
-    return table(header, rows, text_columns=3) if rows else ""
+    header = ("domain", metric.name, f"difference [{metric.unit}]", "p")
+    return table(header, rows, text_columns=2) if rows else ""
 
 
 def verdicts_table(study: Analysis) -> str:

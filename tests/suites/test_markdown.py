@@ -117,10 +117,10 @@ def test_numbers_keep_three_digits(value: float, text: str):
 
 
 def test_tests_are_written_as_in_the_paper():
-    welch = Anova("Welch", 63320.4, 3, 15.312, 1e-30)
+    welch = Anova(63320.4, 3, 15.312, 1e-30)
     assert format_anova(welch) == "Welch's F(3, 15.31) = 63320, p < 0.001"
-    large = Anova("Welch", 3.084e6, 3, 15.6, 0.0)
+    large = Anova(3.084e6, 3, 15.6, 0.0)
     assert format_anova(large) == "Welch's F(3, 15.60) = 3.08e6, p < 0.001"
     found = compare({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]}).anova
     assert found is not None
-    assert format_anova(found) == "F(1, 4) = 1.50, p = 0.288"
+    assert format_anova(found) == "Welch's F(1, 4.00) = 1.50, p = 0.288"
