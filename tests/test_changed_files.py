@@ -117,7 +117,6 @@ EXTREMES = st.sampled_from(
         10**30,
         10**400,
         1e31,
-        1e308,
         -1e308,
         float("nan"),
         float("inf"),
@@ -138,36 +137,11 @@ TREE_EDITS = st.lists(
     max_size=3,
 )
 BYTE_EDITS = st.lists(st.tuples(PLACES, st.integers(0, 20), st.binary(max_size=10)), min_size=1, max_size=4)
-WORDS = st.sampled_from(
-    [
-        "nan",
-        "-1",
-        "0",
-        "1e308",
-        "2000000000",
-        "1 2",
-        "",
-        "a" * 500,
-        "&#27;",
-        "mesh",
-        "0 0",
-        "1 -1",
-        "900G",
-        "true",
-    ]
-) | st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=9)
+WORDS = st.sampled_from(["", "0 0", "nan", "-1", "0", "1e308", "900G", "&#27;", "a" * 500]) | st.text(
+    st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=9
+)
 PATHS = st.sampled_from(
-    [
-        "../outside.xml",
-        "../outside.obj",
-        "..\\outside.obj",
-        "outside.obj",
-        "/etc/passwd",
-        "part",
-        "..",
-        "/",
-        "",
-    ]
+    ["../outside.xml", "../outside.obj", "..\\outside.obj", "outside.obj", "/etc/passwd", "part", "..", "/"]
 )
 ATTRIBUTES = st.sampled_from(
     ["timestep", "iterations", "size", "pos", "quat", "mass", "gear", "kp", "range", "count", "memory"]
@@ -255,9 +229,9 @@ def change_hdf5(path: Path, place: float, array: np.ndarray, texts: list, number
     name = list(found)[int(place * len(found))]
     old = found[name]
     if not isinstance(old, bytes):
-        found[name] = (
-            array if len(texts) == 1 else np.resize(np.nan_to_num(array), old.shape).astype(old.dtype)
-        )
+        with np.errstate(all="ignore"):
+            fitted = np.resize(array, old.shape).astype(old.dtype)
+        found[name] = array if len(texts) == 1 else fitted
     elif old[:1] in b"{[":
         found[name] = json.dumps(change_tree(json.loads(old), texts)).encode()
     else:

@@ -12,6 +12,7 @@ from benchmarks import recoveries
 from robots.errors import UnknownNameError
 
 
+@pytest.mark.slow
 def test_it_runs_included_trained_and_drafted_robots_and_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -90,14 +89,11 @@ def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
     assert gaps.max() - gaps.min() <= 1
 
 
-ANYWHERE = [name for name, algorithm in ALGORITHMS.items() if not algorithm.emitter.needs_transitions]
-
-
 @pytest.mark.parametrize(
     ("algorithm", "domain"),
-    [*product(ANYWHERE, ["arm-10"]), ("sep-cma-mae", "sphere-10"), ("sep-cma-mae", "maze")],
+    [("cma-mega", "arm-10"), ("sep-cma-mae", "sphere-10"), ("sep-cma-mae", "maze")],
 )
-def test_every_algorithm_runs_in_every_domain(algorithm, domain):
+def test_a_trial_runs_in_every_domain(algorithm, domain):
     result = benchmark_trial(domain, algorithm, evaluations=600).run(Path(), silent)
     assert 600 <= result.evaluations == result.history["evaluations"][-1] < 600 + 15 * 35
     assert 0 < result.coverage < (0.2 if "ega" in algorithm else 0.05)
@@ -207,10 +203,6 @@ def test_a_finished_trial_is_not_run_again(uninterrupted, home, monkeypatch):
     again = whole.run(home, silent)
     assert_same(again, expected)
     assert all(getattr(again, name) == getattr(expected, name) for name in TIMES)
-
-
-def test_threads_change_nothing(uninterrupted, tmp_path):
-    assert_same(robot_trial(threads=2).run(tmp_path, silent), uninterrupted[1], "threads")
 
 
 @pytest.mark.parametrize(
