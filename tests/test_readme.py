@@ -6,6 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
+import surefoot
+from adapt.damage.text import parse_damage
+from repertoire.evaluation.evaluator import Evaluator
 from surefoot.commands.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -58,6 +63,24 @@ def test_the_commands_of_the_readme_and_the_cheat_sheet_exist() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert targets
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+
+
+def test_the_old_gait_of_the_ant_tips_over_wherever_one_looks(tmp_path: Path) -> None:
+    """In deploy, in a film's telemetry and in a recovery's fresh episodes; README says ten of ten."""
+    told = json.loads((RESULTS / "demo-ant" / "recovery.json").read_text())
+    gaits, row, damage = surefoot.load("ant"), told["incumbent"], told["damage"]
+    for seed in (1, 2):
+        assert surefoot.deploy(gaits, row, damage=damage, seconds=8, seed=seed).summary().endswith("it falls")
+    deployed = ("deploy", "ant", "--best", "--damage", damage, "--seconds", "8")
+    assert output(tmp_path, "-m", "surefoot", *deployed).strip().endswith("it falls")
+    broken = parse_damage(damage, gaits.robot).apply(gaits.robot)
+    with Evaluator(gaits, {"whole": gaits.robot, "broken": broken}, threads=1) as evaluator:
+        whole = evaluator.run(np.full(3, row), np.arange(3))
+        lame = evaluator.run(np.full(10, row), np.arange(10), robots=np.ones(10, np.int64))
+    assert not whole.fell.any()
+    np.testing.assert_allclose(whole.distances, told["healthy"]["distance"], atol=2.5)
+    assert lame.fell.all()
+    assert lame.distances.max() < 1.0
 
 
 def test_the_story_of_the_ant() -> None:

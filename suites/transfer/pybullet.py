@@ -17,6 +17,7 @@ from packaging.version import parse
 from adapt.damage.damage import Damage
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
+from robots.falls import has_fallen
 from robots.motors import Motors
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
@@ -46,7 +47,7 @@ class PyBulletWalk:
         distance: progress towards the target [m].
         steps: control steps survived.
         contacts: share of them that each foot touched the floor, (f,).
-        fell: whether it ended before its time.
+        fell: whether it fell, see `robots.falls`, which ended it.
         trace: what the sensors read, (steps, columns) float32, see `robots.simulation.trace`.
     """
 
@@ -131,18 +132,19 @@ class PyBulletRobot:
         return self._there.feet_contact > 0
 
     def walk(self, parameters: np.ndarray, seed: int) -> PyBulletWalk:
-        """Run the episode of a seed with a controller of the robot."""
+        """Run the episode of a seed with a controller of the robot, until it falls."""
         description, controller = self.robot.description, self.robot.controller
-        observation, objective, ended = self.reset(seed), 0.0, False
+        observation, objective, fell = self.reset(seed), 0.0, False
         start, contacts = self._there.walk_target_dist, np.zeros(len(description.feet))
         rows: list[np.ndarray] = []
-        while len(rows) < description.episode_steps and not (ended and description.alive.ends_episode):
+        while len(rows) < description.episode_steps and not fell:
             action = np.clip(controller.act(parameters, observation, len(rows)), -1, 1)
             observation, reward, ended = self.step(action)
             contacts += self._there.feet_contact
             objective += reward
             rows.append(self._sensed(action, observation))
-        fell = bool(ended and description.alive.ends_episode)
+            leans = self._free and has_fallen(self.robot, self.state()[0][3:7])
+            fell = leans or bool(ended and description.alive.ends_episode)
         distance, trace = start - self._there.walk_target_dist, np.array(rows, np.float32)
         return PyBulletWalk(objective, distance, len(rows), contacts / len(rows), fell, trace)
 

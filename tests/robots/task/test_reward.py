@@ -146,6 +146,8 @@ def test_a_walk_in_circles_is_called_one() -> None:
     words = Walk(1.0, -0.3, 9.0, -7.0, single=True).words
     assert words.startswith("1.00 m ahead and 0.30 m to the right on a path of 9.00 m, turned by 401°")
     assert words.endswith("to the right: it walks in circles")
+    assert Walk(-3.331e-16, 0.0, 0.4, 0.02).words.endswith("it hardly moves")
+    assert Walk(2.0, 0.0, 2.2, 0.0, falls=0.6).words.endswith("it falls")
 
 
 def test_episodes_tell_path_and_turning(ant: Robot) -> None:
