@@ -65,8 +65,11 @@ def _built(model: mujoco.MjModel) -> Pose:
 def with_bent_legs(model: mujoco.MjModel, parts: Parts, poses: list[Pose]) -> list[Pose]:
     """The poses of `given_poses` and one in which each foot is below its hip, on bent legs.
 
-    It comes before the pose in which the robot is built if its legs hang straight down in that.
+    It comes before the pose in which the robot is built if its legs hang straight down in that. There is none
+    where equality constraints hold joints together, which it would break.
     """
+    if model.neq:
+        return poses
     data = standing_data(model, poses[-1].positions)
     straight = [_is_straight(model, data, leg) for leg in parts.legs]
     for leg in parts.legs:

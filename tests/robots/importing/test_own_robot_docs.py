@@ -1,35 +1,65 @@
-"""What docs/tutorials/own-robot.md tells to do works."""
+"""What docs/tutorials/own-robot.md tells to do works, on a small robot in place of the public one."""
 
 import re
 import shlex
 from pathlib import Path
+
+from dogs import LEGS, write_dog
 
 from robots.description import Description
 
 DOCS = Path(__file__).parents[3] / "docs" / "tutorials" / "own-robot.md"
 QUICK = {
     "train": ("--emitters", "1", "--batch-size", "4", "--episode-steps", "30"),
-    "recover": ("--trials", "1"),
+    "recover": ("--think-episodes", "20", "--refine", "0"),
+}
+SHORT = {
+    "--evaluations 4000": "--evaluations 4",
+    "--seconds 5": "--seconds 0.1",
+    "--trials 8": "--trials 1",
 }
 
 
-def test_its_robot_can_be_drafted_checked_trained_and_broken(run, tmp_path: Path, monkeypatch) -> None:
+def write_stand_in(folder: Path) -> None:
+    """A small robot with the files, the name and the legs of the tutorial's."""
+    folder.mkdir()
+    scene = write_dog(folder)
+    text = scene.read_text().replace("Robo Dog scene", "go2 scene").replace("dog.xml", "go2.xml")
+    (folder / "scene_flat.xml").write_text(text)
+    xml = (folder / "dog.xml").read_text()
+    for leg, name in zip(LEGS, ("FL", "FR", "RL", "RR"), strict=True):
+        xml = xml.replace(leg, name)
+    (folder / "go2.xml").write_text(xml.replace("Robo Dog", "go2"))
+
+
+def test_its_robot_is_drafted_looked_at_trained_rehearsed_broken_and_filmed(
+    run, tmp_path: Path, monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     text = DOCS.read_text()
-    (tmp_path / "my").mkdir()
-    (tmp_path / "my" / "tripod.xml").write_text(re.search(r"```xml\n(.*?)```", text, re.DOTALL)[1])
+    write_stand_in(tmp_path / "go2")
+    (tmp_path / "legs.yaml").write_text(re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1])
     printed = []
-    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+    for block in re.findall(r"(?<!-->\n)```sh\n(.*?)```", text, re.DOTALL):
         for line in block.splitlines():
-            program, command, *arguments = shlex.split(
-                line.replace("--evaluations 1000", "--evaluations 4").replace("--seconds 5", "--seconds 0.1")
-            )
+            for long, short in SHORT.items():
+                line = line.replace(long, short)
+            program, command, *arguments = shlex.split(line)
             code, out, err = run(command, *arguments, *QUICK.get(command, ()))
             assert (program, code, err) == ("surefoot", 0, ""), line
             printed.append(out)
     assert "nothing looks wrong" in printed[1]
-    assert (tmp_path / "my" / "tripod.png").exists()
-    assert (tmp_path / "tripod.mp4").exists()
+    for file in ("go2/go2.png", "go2.png", "go2.mp4", "recovery/recovery.json"):
+        assert (tmp_path / file).exists(), file
+
+
+def test_the_scene_that_it_gives_can_be_drafted(run, tmp_path: Path) -> None:
+    write_stand_in(tmp_path / "b2")
+    (tmp_path / "b2" / "go2.xml").rename(tmp_path / "b2" / "b2.xml")
+    scene = re.search(r"```xml\n(.*?)```", DOCS.read_text(), re.DOTALL)[1]
+    (tmp_path / "b2" / "scene.xml").write_text(scene)
+    assert run("robots", "--draft", tmp_path / "b2" / "scene.xml")[0] == 0
+    assert (tmp_path / "b2" / "b2.yaml").exists()
 
 
 def test_the_keys_that_it_explains_exist() -> None:

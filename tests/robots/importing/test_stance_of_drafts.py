@@ -179,3 +179,38 @@ def test_joints_whose_names_no_damage_can_hold_are_refused(tmp_path: Path) -> No
         InvalidRobotError, match=r"no joint can be called 'FL:hip', .*; rename it in the MJCF"
     ):
         drafted(tmp_path, dog(), ("front_left_hip", "FL:hip"))
+
+
+def test_legs_of_other_lengths_have_gains_of_their_own(tmp_path: Path) -> None:
+    """Hind shins are longer: front and hind legs are of two kinds, left and right of one."""
+    front_end, hind_end = dog(MOTOR).split('<body name="back_left_thigh"')
+    hind_end = hind_end.replace('0 0 -0.17"', '0 0 -0.2"').replace('pos="0 0 -0.18"', 'pos="0 0 -0.21"')
+    _, robot = drafted(tmp_path, f'{front_end}<body name="back_left_thigh"{hind_end}')
+    damping = {leg: gains(robot, f"{leg}_knee")[1] for leg in LEGS}
+    front, hind = ({value for leg, value in damping.items() if end in leg} for end in ("front", "back"))
+    assert (len(front), len(hind)) == (1, 1)
+    assert front != hind
+    assert try_stance(robot).stands
+
+
+def test_a_limb_in_two_branches_that_a_constraint_closes_is_one_leg(tmp_path: Path) -> None:
+    """The knee has no motor: a rod from a motor at the trunk bends it."""
+    rod = (
+        '<body name="{0}_crank" pos="{1} {2} -0.03"><joint name="{0}_crank" axis="0 1 0"/>'
+        '<geom type="capsule" fromto="0 0 0 0.05 0 0" size="0.01" contype="0" conaffinity="0" mass="0.02"/>'
+        '<body name="{0}_rod" pos="0.05 0 0"><joint name="{0}_rod" axis="0 1 0"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.01" mass="0.02"/></body></body>'
+    )
+    xml = dog(MOTOR)
+    for leg, (x, y) in LEGS.items():
+        xml = xml.replace(
+            f'<body name="{leg}_thigh"', rod.format(leg, 0.18 * x, 0.1 * y) + f'<body name="{leg}_thigh"'
+        )
+        xml = xml.replace(f'joint="{leg}_knee"', f'joint="{leg}_crank"')
+    ends = "".join(f'<connect body1="{leg}_rod" body2="{leg}_shin" anchor="0 0 -0.2"/>' for leg in LEGS)
+    xml = re.sub("<keyframe>.*</keyframe>", f"<equality>{ends}</equality>", xml, flags=re.DOTALL)
+    _, robot = drafted(tmp_path, xml)
+    assert list(robot.description.legs) == list(LEGS)
+    assert set(robot.description.legs["front_left"].joints) == {"front_left_hip", "front_left_crank"}
+    assert robot.description.feet["front_left"] == ("front_left_shin_geom_1",)
+    assert reads_its_library_back(robot)
