@@ -21,18 +21,26 @@ from adapt.self_model.twin import Thinking
 from robots.deployment.traces import read_trace
 from robots.falls import has_fallen
 from robots.link.driving import DrivenStep, drive, first_state
+from robots.link.link import LinkError
 from robots.link.remote import RemoteLink
 from robots.link.telemetry import write_link_csv
 from robots.robot import Robot
+
+PATIENCE = 60  # [s] for somebody to set the robot on its feet
 
 
 def walk(robot: Robot, solution: np.ndarray, address: str) -> Outcome:
     """A trial: the objective of the Hexapod's training, whether it fell, and what its sensors read."""
     moments: list[DrivenStep] = []
     with RemoteLink(robot, address) as link:
-        while has_fallen(robot, first_state(link).imu_state.quaternion):
-            pass  # until somebody has set it on its feet
+        first = state = first_state(link)
+        while has_fallen(robot, state.imu_state.quaternion):
+            state = first_state(link)
+            if state.time > first.time + PATIENCE:
+                raise LinkError(f"nobody set the robot on its feet in {PATIENCE} s")
         walked = drive(link, solution, robot.description.episode_steps * robot.control_step, moments.append)
+    if walked.ended == "damping":
+        raise LinkError("the robot damped itself, since commands came late")
     with TemporaryDirectory() as folder:
         log = Path(folder) / "trial.csv"
         write_link_csv(moments, log, robot.description.joints, tuple(robot.description.feet), gait="trial")
