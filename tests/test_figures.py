@@ -65,7 +65,7 @@ def rehearsed(robot: str) -> pd.DataFrame:
     """What the best elite and specialist walk in the included rehearsal by damage, and the latter's falls."""
     gaits = surefoot.load(robot)
     table = read_table(ROOT / "surefoot" / "data" / f"{robot}-rehearsal.h5", gaits)
-    first = len(gaits) - len(gaits.specialists)
+    first = len(gaits.elites)
     far = np.asarray(table.distances)
     best = first + far[:, first:].argmax(axis=1)
     every = np.arange(len(far))
