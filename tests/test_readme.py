@@ -86,12 +86,18 @@ def test_the_old_gait_of_the_ant_tips_over_wherever_one_looks(tmp_path: Path) ->
 def test_the_story_of_the_ant() -> None:
     told = json.loads((RESULTS / "demo-ant" / "recovery.json").read_text())
     healthy, new = (told[what]["distance"] for what in ("healthy", "recovered"))
-    second = told["trials"][1]
+    second, fourth = told["trials"][1], told["trials"][3]
     words = " ".join(README.split())
     assert f"An Ant that walks {healthy:.0f} m in 16.5 seconds loses a hind leg" in words
     first = told["trials"][0]["diagnosis"]
     assert told["damage"] == max(first, key=first.__getitem__) == "back_right:lost"
     assert (told["broken"]["falls"], told["broken"]["episodes"]) == (10, 10)
+    assert second["refined"]
     assert not second["fell"]
+    assert fourth["specialist"] == told["damage"]
+    assert fourth["row"] in {gait["parent"] for gait in told["refined"]}
+    assert (
+        f"made for exactly this damage beforehand and walks {fourth['distance']:.1f} m in the fourth" in words
+    )
     assert f"{second['distance']:.1f} m on three legs in the second trial" in words
     assert f"ends with one that makes {new:.1f} m, {new / healthy:.0%} of what the whole robot does" in words
