@@ -90,7 +90,7 @@ def test_a_recovery_is_that_of_the_command_that_the_page_prints(
     assert (code, err) == (0, "")
     record = json.loads((tmp_path / "recovery.json").read_text())
     trials = [message for message in recovered if message["type"] == "trial"]
-    assert len(trials) == len(record["trials"]) > 4
+    assert len(trials) == len(record["trials"]) >= 4
     for shown, kept in zip(trials, record["trials"], strict=True):
         assert {name: json.loads(json.dumps(shown[name])) for name in kept if name != "thought"} == {
             name: value for name, value in kept.items() if name != "thought"
