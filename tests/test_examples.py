@@ -73,6 +73,24 @@ def test_the_example_of_a_recovery_over_a_link(tmp_path: Path) -> None:
     assert last.startswith("walk on with gait ")
 
 
+@pytest.mark.parametrize("source", ["hexapod", "quadruped", "network"])
+def test_the_example_of_onnx_walks_as_far_as_the_simulation(source: str, tmp_path: Path) -> None:
+    """The Hexapod's gait sees nothing, the Quadruped's its heading, and the network all that a draft sees."""
+    if source == "network":
+        few = {"evaluations": 20, "batch_size": 10, "emitters": 1, "episode_steps": 50}
+        gaits = surefoot.train("quadruped", hidden=(8,), archive="2", **few)
+    else:
+        gaits = surefoot.load(source)
+    name = gaits.robot.description.name
+    export_gait(gaits.robot, gaits.elites.solutions[gaits.best()], tmp_path / "gait.onnx", gait="best")
+    mjcf = EXAMPLES.parent / f"robots/models/{name}/{name}.xml"
+    command = [sys.executable, "-W", "error", EXAMPLES / "onnx_walk.py", tmp_path / "gait.onnx", mjcf, "2"]
+    finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert finished.stderr == ""
+    far = surefoot.deploy(gaits, seconds=2).walk.ahead
+    assert float(finished.stdout.split()[0]) == pytest.approx(far, abs=0.1)
+
+
 def test_the_example_of_onnx_says_in_a_sentence_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "garbage.onnx").write_text("no gait")
     for arguments, message in ((["garbage.onnx", "robot.xml"], "cannot walk"), ([], "it takes a gait")):

@@ -17,6 +17,7 @@ from robots.errors import InvalidValueError, SurefootError
 from robots.files.atomic import replace_file, write_text
 from robots.link.interface import Interface
 from robots.robot import Robot
+from robots.stance import start_positions
 from robots.task.observations import OBSERVATION_LIMIT, Entry
 
 if TYPE_CHECKING:
@@ -224,6 +225,8 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
         "period": samples * robot.control_step or None,
         "input": ", ".join(["phase: time since the start / period"] * bool(samples) + ["obs"] * bool(seen)),
         "frames": _FRAMES,
+        "imu": robot.description.observations.imu,
+        "start": start_positions(robot).tolist(),
         "normalisation": f"obs = clip(scale * (quantity - zero), -{_CLIP}, {_CLIP}) of lag control steps "
         "ago; no running statistics",
         "observation": seen,

@@ -120,6 +120,7 @@ def _print_spread(correction: "Correction") -> None:
     _print_row("", "median", "worst 10%")
     for name, summary in correction.spread.summaries().items():
         _print_row(name, *(_or_dash(value, _SPREADS[name]) for value in summary))
+    console.print("reproducibility: the share of a gait's episodes whose measures lie in the cell that it was trained for")
 
 
 def _print_row(name: str, *columns: str) -> None:

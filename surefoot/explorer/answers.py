@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adapt.records import Recovery, Trial, format_objective
+from adapt.records import Outcome, Recovery, RefinedGait, Trial, format_objective
 from adapt.selectors.selector import Selector
 from repertoire.repertoire import format_cell
 from robots.deployment.film import film
@@ -45,6 +45,7 @@ class Answers:
     def __init__(self, explorer: Explorer, send: Callable[[Message], None], *, spacing: float = 0.0) -> None:
         self.explorer, self.send, self._spacing = explorer, send, spacing
         self._sent_scenes: set[str] = set()
+        self._refined: dict[int, RefinedGait] = {}  # of the last recovery, by row
 
     def walk(self, request: Message, cancel: threading.Event) -> None:
         """Show the episode of a gait in a view."""
@@ -53,7 +54,8 @@ class Answers:
         if note := explorer.changed():
             self.send({"type": "note", "text": note})
         self.scene(damage)
-        episodes = explorer.evaluate(row, damage)
+        solution = self._solution(row)
+        episodes = explorer.evaluate(solution, damage)
         step = explorer.repertoire.robot.control_step
         every = max(1, round(self._spacing / step))
         about = {
@@ -61,9 +63,9 @@ class Answers:
             "row": row,
             "damage": damage,
             "title": f"With {damage}" if damage else "Healthy",
-            "subtitle": explorer.repertoire.label(row),
+            "subtitle": self._label(row),
             "facts": _facts(episodes, step),
-            "command": explorer.deploy_command(row, damage),
+            "command": "" if row in self._refined else explorer.deploy_command(row, damage),
             "distance": _number(episodes.distances[0]),
             "measures": [_number(value) for value in episodes.measures[0]],
             "fell": bool(episodes.fell[0]),
@@ -74,7 +76,7 @@ class Answers:
         self.send({"type": "walk", **about})
         replay(
             explorer.robot(damage),
-            explorer.repertoire.gaits.solutions[row],
+            solution,
             seed=explorer.choice.seed,
             survived=about["survived"],
             every=every,
@@ -113,11 +115,11 @@ class Answers:
             made = Path(folder) / "walk.mp4"
             film(
                 robot,
-                explorer.repertoire.gaits.solutions[row],
+                self._solution(row),
                 seconds=robot.control_step * robot.description.episode_steps,
                 seed=explorer.choice.seed,
                 video=made,
-                caption=f"{explorer.repertoire.label(row)}{' with ' + damage if damage else ''}",
+                caption=f"{self._label(row)}{' with ' + damage if damage else ''}",
                 on_frame=on_frame,
             )
             data = base64.b64encode(made.read_bytes()).decode("ascii")
@@ -136,9 +138,16 @@ class Answers:
         )
         watched = _Watched(self, damage, damaged, request["pictures"], cancel)
         recovery = explorer.recover(
-            damage, selector, on_start=watched.start, on_trial=watched.trial, on_progress=watched.progress
+            damage,
+            selector,
+            on_start=watched.start,
+            on_run=watched.ran,
+            on_trial=watched.trial,
+            on_progress=watched.progress,
         )
-        self.send({"type": "recovered", **_summary(recovery)})
+        self._refined = {gait.row: gait for gait in recovery.refined}
+        refined = [{"row": row, "label": self._label(row)} for row in self._refined]
+        self.send({"type": "recovered", **_summary(recovery), "refined": refined})
 
     def scene(self, damage: str) -> None:
         """Send the shapes of a damaged robot, unless the page has them."""
@@ -149,9 +158,19 @@ class Answers:
 
     def _row(self, row: int) -> int:
         count = len(self.explorer.repertoire)
-        if not self.explorer.walks or not row < count:
+        if not self.explorer.walks or not (row < count or row in self._refined):
             raise InvalidValueError(f"there is no gait {row} that can be shown: there are {count}")
         return row
+
+    def _solution(self, row: int) -> np.ndarray:
+        """Parameters of a gait, of the repertoire or refined in the last recovery."""
+        gait = self._refined.get(row)
+        return np.asarray(self.explorer.repertoire.gaits.solutions[row] if gait is None else gait.solution)
+
+    def _label(self, row: int) -> str:
+        """What a gait is called."""
+        gait, label = self._refined.get(row), self.explorer.repertoire.label
+        return label(row) if gait is None else f"refined gait {row - len(self.explorer.repertoire) + 1}"
 
 
 class _Watched:
@@ -176,6 +195,19 @@ class _Watched:
         if (what, percent := int(100 * share)) != self._shown:
             self._shown = what, percent
             self._send({"type": "progress", "what": what, "share": percent / 100})
+
+    def ran(self, row: int, outcome: Outcome) -> None:
+        """Send that a trial was run, before what is made of it takes its time."""
+        repertoire, number = self._explorer.repertoire, len(self._selector.rows) + 1
+        elite, known = row < len(repertoire.elites), row < len(repertoire)
+        self._send({
+            "type": "ran",
+            "number": number,
+            "gait": format_cell(repertoire.cell(row)) if elite else f"row {row}" if known else "refined",
+            "predicted": _number(self._selector.predicted[row]),
+            "measured": outcome.objective,
+            "fell": outcome.fell,
+        })  # fmt: skip
 
     def trial(self, trial: Trial) -> None:
         """Send a trial and what is believed after it."""
@@ -263,7 +295,6 @@ def _summary(recovery: Recovery) -> Message:
         "effort": recovery.effort,
         "row": recovery.row,
         "incumbent": recovery.incumbent,
-        "refined": recovery.row in {gait.row for gait in recovery.refined},
         "performances": performances,
         "stop": recovery.stop,
     }

@@ -46,6 +46,7 @@ def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
         "rows": rows,
         "rules": _rules(grid) if kind == "grid" else [],
         "axes": _axes(problem, kind),
+        "labels": _labels(problem, kind),
         "grid": list(grid),
         "cells": packed(elites.cells, "<u4"),
         "x": packed(x),
@@ -80,6 +81,15 @@ def _axes(problem: ProblemRecord, kind: str) -> str:
         return f"There is one line for each cell, as high as the objective: {', '.join(words)}.{meaning}"
     right, up = (", and within each block ".join(words[first::2]) for first in (0, 1))
     return f"To the right: {right}. Upwards: {up}.{meaning}"
+
+
+def _labels(problem: ProblemRecord, kind: str) -> tuple[str, str]:
+    """What the map's directions are called at its lower and at its left side."""
+    words = [name.replace("_", " ") for name in problem.measure_names]
+    if kind == "profile":
+        return f"cells of {', '.join(words)}", problem.objective_name or "objective"
+    across, up = (", then ".join(words[first::2]) for first in (0, 1))
+    return across, up
 
 
 def _corners(region: np.ndarray) -> list[float]:

@@ -13,7 +13,7 @@ import numpy as np
 import surefoot
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
-from adapt.records import Recovery, Trial
+from adapt.records import Outcome, Recovery, Trial
 from adapt.selectors.catalogue import DEFAULT_SELECTOR, SelectorEntry, find_selector, selector_entries
 from adapt.selectors.selector import Context, Selector
 from adapt.self_model.twin import EPISODES
@@ -158,10 +158,10 @@ class Explorer:
                 self._robots.popitem(last=False)
         return found
 
-    def evaluate(self, row: int, damage: str) -> Episodes:
+    def evaluate(self, solution: np.ndarray, damage: str) -> Episodes:
         """The one episode of a gait that `surefoot deploy` runs with the same seed."""
         with Evaluator(self.repertoire, {"shown": self.robot(damage)}, threads=1) as evaluator:
-            return evaluator.run(np.array([row]), np.array([self.choice.seed]))
+            return evaluator.run(evaluator.add(solution[None]), np.array([self.choice.seed]))
 
     def deploy_command(self, row: int, damage: str) -> str:
         """The command that repeats what a view shows."""
@@ -191,6 +191,7 @@ class Explorer:
         selector: str,
         *,
         on_start: Callable[[Selector], None],
+        on_run: Callable[[int, Outcome], None],
         on_trial: Callable[[Trial], None],
         on_progress: Callable[[str, float], None],
     ) -> Recovery:
@@ -200,6 +201,7 @@ class Explorer:
             damage: its text.
             selector: name of the selector.
             on_start: called with the selector before the first trial.
+            on_run: called with the row and the outcome of a trial before the selector thinks about it.
             on_trial: see `surefoot.recover`.
             on_progress: likewise.
 
@@ -211,6 +213,13 @@ class Explorer:
 
         def watched(context: Context, **settings: Any) -> Selector:
             made = entry.kind(context, **settings)
+            learn = made.tell
+
+            def tell(row: int, outcome: Outcome) -> None:
+                on_run(row, outcome)
+                learn(row, outcome)
+
+            made.tell = tell  # type: ignore[method-assign]
             on_start(made)
             return made
 

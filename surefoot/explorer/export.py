@@ -78,8 +78,7 @@ def export_page(
         if explorer.mission is not None:
             recorder.mission()
         chosen = [recorder.incumbent, *_spread_rows(explorer.repertoire)]
-        if recorder.found < len(explorer.repertoire):
-            chosen.insert(1, recorder.found)
+        chosen.insert(1, recorder.found)
         wanted = list(dict.fromkeys(chosen))[:_MOST_GAITS]
         for number, row in enumerate(wanted):
             on_progress("recording gaits", number / len(wanted))
@@ -149,6 +148,8 @@ class _Recorder:
             self._left -= _size(message)
         elif message["type"] == "progress":
             self._show(message["what"], message["share"])
+        elif message["type"] == "ran":
+            pass  # the trial itself follows at once
         else:
             self._now.append(message)
 

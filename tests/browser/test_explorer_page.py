@@ -135,23 +135,74 @@ def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
     assert page.evaluate("surefoot.views[1].recording.damage") == ""
 
 
-def test_of_a_gait_that_is_not_in_the_repertoire_its_last_trial_is_shown(page: Page) -> None:
+def test_refined_gaits_can_be_chosen(browser: Browser) -> None:
+    refining = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", trials=3))
+    with Running(explorer=refining) as running, browser.new_page() as page:
+        page.goto(running.server.address)
+        until(page, "surefoot.views[0]?.recording?.rows")
+        page.fill("#text", DAMAGE)
+        page.keyboard.press("Enter")
+        until(page, f"surefoot.views[0].recording.scene.damage === '{DAMAGE}'")
+        page.click("#recover")
+        until(page, "document.querySelector('#trials tr') && !surefoot.recovery.record.trials.length", 300)
+        assert page.inner_text("#trials td:last-child") in ("fell", "walked")  # while it is thought about
+        until(page, "surefoot.recovery.record.trials.length", 600)
+        page.click("#skip")
+        until(page, "surefoot.recovery.record.result", 600)
+        found = page.evaluate("surefoot.recovery.record.result.refined")
+        assert [one["label"] for one in found] == page.locator("#refined option").all_text_contents()
+        page.select_option("#refined", index=0)
+        until(page, "surefoot.views[0].recording.row === 2017")
+        assert "refined gait 1" in page.inner_text("figcaption >> nth=0")
+        page.click("#repair")
+        until(page, "surefoot.views[0].recording.row === 2017 && !surefoot.views[0].recording.damage")
+
+
+def test_a_mistyped_damage_is_told_next_to_its_field(page: Page) -> None:
+    page.set_viewport_size({"width": 1000, "height": 500})
+    page.fill("#text", "left_frnt:lost")
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#wrong').textContent.includes('left_frnt')")
+    field, told = (page.locator(name).bounding_box() for name in ("#text", "#wrong"))
+    assert field is not None
+    assert told is not None
+    assert 0 < told["y"] - field["y"] < 120
+    assert told["y"] + told["height"] <= 500
+    assert page.locator("#recover").is_disabled()
+    assert page.inner_text("#why") == "Recover needs a robot that is broken: break something first."
     page.fill("#text", DAMAGE)
-    page.click("button[type=submit]")
-    page.click("#recover")
-    page.click("#skip")
-    until(page, "surefoot.recovery.record.result && surefoot.views[0].recording.reward")
-    page.evaluate("""() => {
-        const { record, onEnd } = surefoot.recovery;
-        record.trials[1].row = 5000;
-        onEnd({ row: 5000, refined: true });
-    }""")
-    assert page.inner_text("figcaption b >> nth=0") == "Trial 2"
-    assert page.inner_text("#trials .now").startswith("2")
-    assert page.locator(".film >> nth=0").is_disabled()
-    page.click("figure >> nth=0")
-    page.click("#repair")
-    assert "not in the repertoire" in page.inner_text("#notes")
+    page.keyboard.press("Enter")
+    until(page, f"surefoot.views[0].recording.scene.damage === '{DAMAGE}'")
+    assert page.inner_text("#wrong") == page.inner_text("#why") == ""
+
+
+def test_the_address_holds_the_gait_and_the_damage(page: Page, running: Running) -> None:
+    page.click("#map canvas", position={"x": 200, "y": 200})
+    row = page.evaluate("surefoot.archive.row")
+    page.fill("#text", DAMAGE)
+    page.keyboard.press("Enter")
+    until(page, "location.hash.includes('damage')")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    until(page, f"surefoot.views[0]?.recording?.row === {row}")
+    assert page.evaluate("surefoot.views[0].recording.damage") == DAMAGE
+    page.evaluate("location.hash = 'gait=7'")
+    until(page, "surefoot.views[0].recording.row === 7 && !surefoot.views[0].recording.damage")
+
+
+def test_the_axes_of_the_map_have_labels(page: Page) -> None:
+    assert page.inner_text("#across") == "left front foot, then left rear foot, then right middle foot →"
+    assert page.inner_text("#up") == "left middle foot, then right front foot, then right rear foot →"
+
+
+def test_on_a_phone_the_robot_can_be_broken_below_it(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    robot, breaking = (page.locator(name).bounding_box() for name in ("#views", "#breaking"))
+    assert robot is not None
+    assert breaking is not None
+    assert 0 <= breaking["y"] - robot["y"] - robot["height"] < 30
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_click_on_a_leg_removes_it(page: Page) -> None:

@@ -22,6 +22,10 @@ export class Archive {
     this.setColors(null);
     document.querySelector("#filled").textContent = about.filled;
     document.querySelector("#axes").textContent = about.axes;
+    ["across", "up"].forEach((side, i) => {
+      const label = document.querySelector(`#${side}`);
+      label.textContent = label.title = `${about.labels[i]} →`;
+    });
     this.canvas.onclick = (event) => this.choose(this.nearest(event), true);
     this.canvas.onmousemove = (event) => this.tell(this.nearest(event));
     this.canvas.onmouseleave = () => this.tell(this.row);

@@ -17,6 +17,7 @@ function receive(message) {
     hello: () => greet(message),
     scene: () => scenes.set(message.damage, message),
     walk: () => walk(message),
+    ran: () => recovery.ran(message),
     part: () => views[message.view]?.add(message),
     note: () => note(message.text),
     recovery: () => recovery.start(message),
@@ -26,7 +27,7 @@ function receive(message) {
     recovered: () => recovery.end(message),
     stopped: () => message.do === "recover" && endRecovery("The recovery was stopped."),
     video: () => make("a", { href: `data:video/mp4;base64,${message.data}`, download: message.name }).click(),
-    error: () => { note(message.text, true); if (message.do === "recover") endRecovery(message.text); },
+    error: () => fail(message),
   }[message.type];
   act?.();
   if ("video" === (message.do ?? message.type)) views.forEach(allowFilm);
@@ -37,6 +38,17 @@ function note(text, bad = false) {
   const line = make("p", { className: bad ? "bad" : "" }, text);
   find("#notes").append(line);
   if (bad) setTimeout(() => line.remove(), 10000);
+}
+
+function fail({ text, do: what }) {
+  if (what === "recover") return endRecovery(text);
+  if (what !== "walk" || !active) return note(text, true);
+  const shown = active.recording;
+  if (!shown && active.damage) show(active.row, active, ""); // of an address with a mistyped damage
+  active.damage = !shown || shown.lane ? "" : shown.scene.damage;
+  activate(active);
+  find("#wrong").textContent = text;
+  find("#wrong").scrollIntoView({ block: "nearest" });
 }
 
 function endRecovery(text) {
@@ -55,7 +67,8 @@ function greet(message) {
   hello.notes.forEach((text) => note(text));
   archive = new Archive(hello.archive, hello.recorded, (row) => hello.walks && show(row));
   find("#breaking").hidden = !hello.walks;
-  archive.mark(hello.start ?? hello.archive.best);
+  const [row, broken] = place();
+  archive.mark(row ?? hello.start ?? hello.archive.best);
   if (!hello.walks) return note("There is no robot to show: this is the archive alone.");
   addView();
   recovery = new Recovery({ archive, views, onShow: play, onEnd: finish });
@@ -64,8 +77,24 @@ function greet(message) {
   if (hello.mission) {
     mission = new Mission(hello.mission, views[0], archive, moment);
     moment(0);
-  } else show(archive.row);
+  } else show(archive.row, active, broken);
+  globalThis.onhashchange = () => {
+    const [chosen, damaged] = place();
+    if (chosen !== null && !(chosen === active.row && damaged === active.damage)) show(chosen, active, damaged);
+  };
   frame(0, 0);
+}
+
+// The gait and the damage that the address names.
+function place() {
+  const named = new URLSearchParams(location.hash.slice(1)), row = Number(named.get("gait") ?? NaN);
+  return [Number.isInteger(row) && row >= 0 && row < hello.gaits ? row : null, named.get("damage") ?? ""];
+}
+
+function rename(view) {
+  if (view.row >= hello.gaits) return; // another visitor would not have it
+  const named = new URLSearchParams({ gait: view.row, ...(view.damage && { damage: view.damage }) });
+  history.replaceState(null, "", `#${named}`);
 }
 
 function fillForm() {
@@ -77,6 +106,7 @@ function fillForm() {
   find("#text").disabled = find("#selector").disabled = Boolean(recorded);
   find("form").onsubmit = (event) => { event.preventDefault(); damage(find("#text").value.trim() || find("#damage").value); };
   find("#repair").onclick = () => damage("");
+  find("#refined").onchange = () => show(Number(find("#refined").value));
   find("#compare").onclick = () => (views[1] ? removeView() : addView(true));
   find("#recover").onclick = () => recover();
   find("#stop").onclick = () => (recovery.result ? recovery.skip() : ask({ do: "stop" }));
@@ -89,7 +119,7 @@ function addView(copy = false) {
   views.push(view);
   find("#views").append(view.element);
   activate(copy || !active ? view : active); // what is imagined is not what is broken next
-  if (copy) show(views[0].row < hello.gaits ? views[0].row : archive.row, view);
+  if (copy) show(views[0].row, view);
   return view;
 }
 
@@ -105,6 +135,7 @@ function activate(view) {
   for (const other of views) other.element.classList.toggle("active", other === view && views.length > 1);
   if (!recovering) archive.mark(view.row);
   find("#repair").disabled = find("#recover").disabled = !view.damage || recovering;
+  find("#why").textContent = recovering ? "A recovery is under way: Stop ends it." : view.damage ? "" : "Recover needs a robot that is broken: break something first.";
 }
 
 function free(view) {
@@ -115,7 +146,7 @@ function free(view) {
 
 function show(row, view = active, broken = view.damage) {
   if (!free(view)) return;
-  if (row >= hello.gaits) return note("The recovery refined this gait, which is not in the repertoire: choose another one on the map first.", true);
+  find("#wrong").textContent = "";
   view.row = row;
   view.damage = broken;
   activate(view);
@@ -127,14 +158,14 @@ function walk(message) {
   if (!view) return;
   view.load(scene, message.lane ? { ...message, onTime: (...now) => mission.show(...now) } : message);
   allowFilm(view);
-  if (!message.lane) return;
+  if (!message.lane) return view === active && rename(view);
   [view.damage, view.time] = ["", mission.from];
   activate(view);
 }
 
-// A film is of a gait of the repertoire, which neither a mission nor a gait refined in a recovery is.
+// A film is of a gait, not of a mission.
 function allowFilm(view) {
-  view.film.disabled = Boolean(view.recording?.lane) || view.row >= hello.gaits;
+  view.film.disabled = Boolean(view.recording?.lane);
 }
 
 // Go to a moment of the mission, which is shown anew if something else is.
@@ -162,12 +193,13 @@ function recover() {
   ask({ do: "recover", damage: active.damage, selector: find("#selector").value, pictures: !views[0].stage });
 }
 
-// The gait that was found walks on; one that is not in the repertoire in the last trial of it.
+// The gait that was found walks on.
 function finish({ row, refined }) {
   setRecovering(false);
-  if (!refined) return show(row, views[0], recovery.record.damage);
-  const trial = recovery.record.trials.findLast((one) => one.row === row);
-  if (trial) recovery.repeat(trial);
+  const choices = refined.map(({ row: gait, label }) => new Option(label, gait, false, gait === row));
+  find("#refined").replaceChildren(...choices);
+  find("#refined").hidden = !choices.length;
+  show(row, views[0], recovery.record.damage);
 }
 
 function setRecovering(on) {

@@ -30,6 +30,11 @@ export class Recovery {
     if (share < 1) find("#verdict").textContent = `${what[0].toUpperCase()}${what.slice(1)}: ${Math.round(100 * share)}%`;
   }
 
+  // A trial was run, and is thought about.
+  ran({ number, gait, predicted, measured, fell }) {
+    this.line(number, [number, gait, format(predicted), format(measured), fell ? "fell" : "walked"], fell);
+  }
+
   trial(trial) {
     this.record.trials.push(trial);
     this.waiting.push(trial);
@@ -70,12 +75,17 @@ export class Recovery {
     const again = make("button", { type: "button", ariaLabel: `Watch trial ${trial.number} again` }, trial.number);
     const outcome = trial.fell ? "fell" : trial.confirms ? "confirmation" : "walked";
     const cells = [again, trial.gait, format(trial.predicted), format(trial.measured), outcome];
-    const line = make("tr", {}, ...cells.map((content) => make("td", {}, content)));
     again.onclick = () => this.repeat(trial);
-    if (trial.fell) line.lastChild.className = "bad";
-    find("#trials").append(line);
-    this.mark(line);
+    this.mark(this.line(trial.number, cells, trial.fell));
     find("#verdict").textContent = `Trial ${trial.number}. ${trial.walk.facts}`;
+  }
+
+  line(number, cells, fell) {
+    const line = find("#trials").children[number - 1] ?? make("tr", {});
+    line.replaceChildren(...cells.map((content) => make("td", {}, content)));
+    if (fell) line.lastChild.className = "bad";
+    find("#trials").append(line);
+    return line;
   }
 
   mark(line) {
