@@ -78,7 +78,7 @@ def test_the_example_of_onnx_walks_as_far_as_the_simulation(source: str, tmp_pat
     """The Hexapod's gait sees nothing, the Quadruped's its heading, and the network all that a draft sees."""
     if source == "network":
         few = {"evaluations": 20, "batch_size": 10, "emitters": 1, "episode_steps": 50}
-        gaits = surefoot.train("quadruped", hidden=(8,), archive="2", **few)
+        gaits = surefoot.train("quadruped", hidden=(8,), **few)
     else:
         gaits = surefoot.load(source)
     name = gaits.robot.description.name

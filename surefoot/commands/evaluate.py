@@ -120,7 +120,9 @@ def _print_spread(correction: "Correction") -> None:
     _print_row("", "median", "worst 10%")
     for name, summary in correction.spread.summaries().items():
         _print_row(name, *(_or_dash(value, _SPREADS[name]) for value in summary))
-    console.print("reproducibility: the share of a gait's episodes whose measures lie in the cell that it was trained for")
+    console.print(
+        "reproducibility: share of the episodes whose measures lie in the cell that the gait was found for"
+    )
 
 
 def _print_row(name: str, *columns: str) -> None:
