@@ -8,10 +8,13 @@ SOAK_MINUTES ?= 10
 SOAK_SEED ?= 1
 OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.py tests/robots tests/repertoire/storage \
 	tests/repertoire/execution tests/repertoire/test_plots.py tests/adapt/test_recovery.py tests/suites/test_statistics.py
+FAST_TESTS ?= $(addprefix tests/repertoire/,algorithms archives emitters networks problems strategies) \
+	$(addprefix tests/robots/,controllers files mjcf simulation task) tests/adapt/selectors tests/adapt/test_damage.py \
+	tests/adapt/test_confirmation.py tests/adapt/test_evidence.py tests/adapt/test_map_bo.py tests/suites/test_statistics.py
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-browser test-oldest check docs format bench fuzz soak clean
+.PHONY: help install demo test test-fast test-slow test-browser test-oldest check docs format bench fuzz soak clean
 
 help: ## list what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -28,6 +31,9 @@ demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 
 
 test: $(INSTALLED) ## run the tests, but for those of test-slow
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not slow and not real_time"
+
+test-fast: $(INSTALLED) ## run units and laws, after every edit
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not slow and not real_time" $(FAST_TESTS)
 
 test-slow: $(INSTALLED) ## run the tests that take minutes: whole studies and programs, and what keeps time with a clock
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m slow

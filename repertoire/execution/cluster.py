@@ -188,7 +188,7 @@ class Cluster:
         self.differences = ""
         self.threads = self.processes = 1
         self._client, self._settings, self._say = client, settings, say
-        self._worked = time.monotonic()  # when there was a worker
+        self._alone_since: float | None = None
 
     def __reduce__(self) -> tuple[Callable[..., "Cluster"], tuple[ClusterSettings]]:
         return connect, (self._settings,)
@@ -225,11 +225,11 @@ class Cluster:
         try:
             while ended.count():
                 for task, result in ended.next_batch(block=False):
-                    if task.status != "finished":
+                    if task.status != "finished" or isinstance(result, BaseException):
                         raise self._error(task)
                     episodes, machine = result
                     self._compare(machine)
-                    yield numbers[task], episodes
+                    yield numbers.pop(task), episodes  # workers need not keep it any more
                 if time.monotonic() > look:
                     self.count_workers()
                     look = time.monotonic() + _LOOK_SECONDS
@@ -247,14 +247,17 @@ class Cluster:
             threads = self._client.nthreads().values()
         except (OSError, RuntimeError, ValueError) as error:
             raise self._error() from error
+        now = time.monotonic()
         if threads:
-            self.threads, self.processes, self._worked = sum(threads), len(threads), time.monotonic()
-        elif time.monotonic() - self._worked > self._settings.patience:
+            self.threads, self.processes, self._alone_since = sum(threads), len(threads), None
+            return len(threads)
+        self._alone_since = self._alone_since or now
+        if now - self._alone_since > self._settings.patience:
             raise SurefootError(
                 f"the cluster at {self._settings.address} had no worker for {self._settings.patience:.0f} s: "
                 "what was saved can be resumed once there is one"
             )
-        return len(threads)
+        return 0
 
     def _error(self, task: Future | None = None) -> SurefootError:
         """Why a task failed; without one that has an error, the scheduler is gone."""
