@@ -203,14 +203,15 @@ class RobotServer:
                 Thread(target=self._say, args=(fault,), daemon=True).start()
 
     def _wait(self, deadline: float) -> None:
-        """Answer hellos until the deadline."""
-        while (left := deadline - time.monotonic()) > 0:
-            if left <= 2e-3:
-                time.sleep(left)
-                continue
+        """Answer hellos until the deadline, and look for one where it is past."""
+        left = deadline - time.monotonic()
+        while True:
             with self._survived("a hello could not be answered"):
-                if self._rep.poll(int(left * 1e3) - 1):
+                if self._rep.poll(max(int(left * 1e3) - 1, 0)):
                     self._greet()
+            if (left := deadline - time.monotonic()) <= 2e-3:
+                time.sleep(max(left, 0.0))
+                return
 
     @property
     def _mode(self) -> Mode:
