@@ -13,7 +13,7 @@ from robots.errors import InvalidValueError
 FORMAT = "surefoot-recovery"
 VERSION = 10
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
-_WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
+WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
 _MORE = 1.1  # share of the healthy distance beyond which the gait of the whole robot was a poor one
 LIMPING = 0.05  # the same to limp: below it, it stands or falls
 TRUSTED = 0.3  # share of the trials' difference from a healthy robot that an explanation must explain
@@ -228,7 +228,7 @@ class Performance:
     course: str = ""
     way: str = ""
 
-    def walks(self, before: float, share: float = _WALKING) -> bool:
+    def walks(self, before: float, share: float = WALKING) -> bool:
         """Whether the robot mostly stays up and makes at least a share of the distance before [m]."""
         upright = 2 * self.falls <= self.episodes
         return upright and self.distance > 0 and self.distance >= share * before

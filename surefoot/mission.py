@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adapt.mission.events import Event, MissionFacts
 from adapt.mission.keeper import KeeperProcess
 from adapt.mission.linked import LinkedWorld
-from adapt.mission.mission import CORES, EPISODES, REFINEMENT
+from adapt.mission.mission import CORES, EPISODES, MAX_FALLS, REFINEMENT
 from adapt.mission.mission import Mission as _Mission
 from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.poses import PoseRecorder
@@ -46,8 +46,8 @@ class Mission(_Mission):
             replaced.
         on_step: called after every control step with the simulation, or with the `LinkedWorld`.
         say: told what somebody near the robot has to do.
-        **settings: of `adapt.mission.mission.Mission`: `seed`, `episodes`, `refinement`, `cores`, `threads`,
-            and `world` in place of `robot`.
+        **settings: of `adapt.mission.mission.Mission`: `seed`, `episodes`, `refinement`, `cores`,
+            `max_falls`, `threads`, and `world` in place of `robot`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -113,6 +113,7 @@ class Mission(_Mission):
                 "think_episodes": settings.get("episodes", EPISODES),
                 "refine": settings.get("refinement", REFINEMENT),
                 "cores": settings.get("cores", CORES),
+                "max_falls": settings.get("max_falls", MAX_FALLS),
                 "seed": self.seed,
                 "selector": selector,
                 "rehearsal": str(rehearsal) if isinstance(rehearsal, str | Path) else None,

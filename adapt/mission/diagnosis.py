@@ -21,10 +21,14 @@ from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot
 from robots.simulation.trace import TraceColumns
+from robots.stance import turned
 
 _LISTED = 80  # gaits that are simulated on what is believed: so many by what is expected of them ...
 _TURNING = 30  # ... and so many of those that turn most to either side
 _BATCHES = 4  # of these, each with the best of what is left
+_PRICE = (
+    9.0  # log likelihood that each fault must be worth: its trials begin in states that are not simulated
+)
 _TRIALS = 100  # of a mission, more than it ever makes
 _ELSEWHERE = 0.1  # [rad] by which a joint of a robot that stands is not where its servo was told to be
 
@@ -90,7 +94,9 @@ class Diagnosis:
         share = self.trial_steps / repertoire.robot.description.episode_steps
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
-        self.thinking = Thinking(short, None, episodes, sensors=sensors, objective=aim, threads=threads)
+        self.thinking = Thinking(
+            short, None, episodes, sensors=sensors, objective=aim, threads=threads, price=_PRICE
+        )
         self._repertoire, self._entry, self._seed = short, entry, seed
         self._whole, self._planned = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]
@@ -125,6 +131,14 @@ class Diagnosis:
         if table is None or fallen >= table.falls.shape[1] or not (weights := table.falls[:, fallen]).any():
             return None
         return int(np.argmax(weights @ table.objectives))
+
+    def rehearsed_for(self, text: str, *, falling: bool = False) -> list[int]:
+        """The gaits that got furthest under a damage in the rehearsal; without those that fell, or with."""
+        if self._table is None or text not in self._table.conditions:
+            return []
+        number = self._table.conditions.index(text)
+        objectives, stood = self._table.objectives[number], self._table.falls[number] == 0
+        return [int(row) for row in np.argsort(-objectives, kind="stable") if stood[row] or falling]
 
     def learn(self, trial: Stretch) -> Finding:
         """Take in a trial from where the robot stood."""
@@ -167,7 +181,7 @@ class Diagnosis:
         return np.array([float(known[row]) if row < len(known) else 0.0 for row in rows])
 
     def refine(
-        self, damage: Damage, rows: list[int], settings: RefinementSettings, number: int
+        self, damage: Damage, rows: list[int], settings: RefinementSettings, number: int, heading: float = 0.0
     ) -> RefinedGait | None:
         """Search for a gait that leads further ahead on what is believed; None if none is found.
 
@@ -177,8 +191,10 @@ class Diagnosis:
             settings: of the search, whose episodes are as long as those that gaits are planned with: in
                 shorter ones, gaits that turn get as far.
             number: of the search, from which its random numbers derive: those that are given up do not count.
+            heading: with which episodes begin, from what the gait takes to be straight ahead [rad].
         """
         robot = self._repertoire.robot.with_episode_steps(self._planned.description.episode_steps)
+        robot = turned(robot, heading) if heading else robot
         twin = Twin(
             Thinking(
                 _with_robot(self._repertoire, robot),

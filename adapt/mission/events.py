@@ -30,7 +30,7 @@ class MissionFacts(Record):
         repertoire: fingerprint of the repertoire.
         goals: places to reach [m].
         changes: what happens, as DAMAGE@SECONDS.
-        seconds, within, think_episodes, refine, cores, seed: see the options of `surefoot mission`.
+        seconds, within, think_episodes, refine, cores, max_falls, seed: the options of `surefoot mission`.
         selector: its name; None for the default.
         rehearsal: file of the rehearsal; None for that next to the repertoire's, if there is one.
     """
@@ -46,6 +46,7 @@ class MissionFacts(Record):
     think_episodes: _Whole
     refine: _Whole
     cores: _Whole
+    max_falls: _Whole
     seed: _Whole
     selector: str | None = None
     rehearsal: str | None = None

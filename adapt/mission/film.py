@@ -40,7 +40,7 @@ def filmed(plan: Plan, path: Path) -> Iterator[Callable[[SimulatedWorld, Event |
             trail.append((world.pose.x, world.pose.y))
             if world.clock * _FPS < shown:
                 return
-            shown += 1
+            shown = int(world.clock * _FPS) + 1  # while somebody sets the robot upright nothing is filmed
             robot = world.robot
             if id(robot.model) not in cameras:
                 cameras[id(robot.model)] = Camera(robot.model, width=_ROBOT[0], height=_ROBOT[1])

@@ -1,29 +1,38 @@
 """`Knowledge`: what a robot on a mission knows of itself, and what it works on while it walks."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import numpy as np
 
-from adapt.damage.damage import Combination, Damage
+from adapt.damage.damage import Combination, Damage, Defect
+from adapt.damage.kinds.limbs import Lost
+from adapt.damage.kinds.motors import Dead
 from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
 from adapt.mission.outcomes import Outcomes, Paths, Way
+from adapt.mission.planner import FALL
+from adapt.mission.pose import wrapped_angle
 from adapt.mission.searches import Searches
-from adapt.mission.steering import HEADINGS, Steering
+from adapt.mission.steering import HEADINGS, HELD, Steering
 from adapt.mission.world import Stretch, World
-from adapt.records import RefinedGait
+from adapt.records import WALKING, RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import SelectorEntry
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.repertoire import Repertoire
 from robots.link.observer import Observer
+from robots.robot import Robot
+from robots.simulation.trace import TraceColumns
 
 PATH = 5.0  # [s] that each gait is simulated for to plan with
 TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
-RATE = 20_000  # control steps that a core simulates in a second: what thinking costs on the mission's clock
+_STEP_COST = 4.5e-6, 1.2e-6  # [s] of a core for a physics step, and more for each degree of freedom
 # Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
 _EPISODES, _UNSTEADY = 2, 6
 _STEERED = 6  # gaits that are simulated with targets all around on a damaged robot
+_LISTED = 40  # gaits that a search starts from, of those that get far with what is wrong before they fall
+_REHEARSED = 5  # gaits that are tried first, of those that were rehearsed with what is wrong
+_OTHER = 0.3  # [rad] by which the goal must lie elsewhere for a search to begin anew
 _PARTS = 4  # in which the remaining gaits are simulated; it plans with each part once that is done
 _STUCK = 0.1  # of the speed of the fastest gait
 
@@ -50,8 +59,8 @@ class Knowledge:
         outcomes: where gaits lead.
         diagnosis: what trials told, once it is prepared.
         searches: what it works on while it walks.
-        stands: whether the robot can stand, as far as is known.
-        steers: whether gaits see where a target is: they are told where the goal is, and not planned with.
+        steers: whether gaits see where a target is, or hold a heading: they are told where the goal is, and
+            not planned with.
         steering: tells them.
     """
 
@@ -77,19 +86,24 @@ class Knowledge:
         self._rehearsed = repertoire.robot.description.episode_steps
         self._seed, self._episodes, self._threads = seed, episodes, threads
         self._refinement, self._on_refined = refinement, on_refined
-        self._rate = RATE * cores  # control steps that the robot simulates in a second
-        self._refined = 0
+        self._rate = thinking_rate(repertoire.robot) * cores  # control steps that it simulates in a second
+        self._refined, self._fresh = (
+            0,
+            False,
+        )  # searches, and whether the last found a gait that was not tried
         self._others: list[int] = []  # gaits that are promising, too, after the last trial
         self._tried: set[int] = set()  # gaits, since it began to look for what is wrong
         robot = repertoire.robot
         self.twin = Twin(Thinking(self.repertoire, sensors=world.sensors, threads=threads))
         self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
         self.searches = Searches(world)
-        self.stands = world.stands
-        self.steers = "bearing" in Observer(robot).needs and robot.controller.closed_loop
+        sees = "bearing" in Observer(robot).needs and robot.controller.closed_loop
+        self.steers = sees or robot.controller.holds_heading
         # episodes can only begin with another heading where the joint that turns has a name
         named = bool(robot.physics.joint(robot.root_joint).name)
-        self._headings = HEADINGS if self.steers and named else (0.0,)
+        self._headings = (HEADINGS if sees else HELD) if self.steers and named else (0.0,)
+        self._turns = not sees and named and self.steers  # whether a gait can be made for a heading
+        self._sought: tuple[Finding, float] | None = None  # what gaits are refined for, and which heading
         self.steering = Steering(self.outcomes, self.twin.solutions, self._headings)
 
     @property
@@ -128,10 +142,10 @@ class Knowledge:
 
     def begin_anew(self, trial: Stretch) -> None:
         """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
-        pose = posed(self.repertoire.robot, trial.trace[0]) if self.stands else None
+        pose = posed(self.repertoire.robot, trial.trace[0])
         self.diagnosis.renew(pose)
         self._tried = {trial.row}
-        self.twin.pose(pose or self.repertoire.robot)
+        self.twin.pose(pose if self._world.stands else self.repertoire.robot)
         self.outcomes.forget()
 
     def learn(self, trial: Stretch) -> tuple[Finding, float]:
@@ -144,10 +158,91 @@ class Knowledge:
         self._believe(belief.damage)
         first, *others = self.diagnosis.promising()
         self._others = sorted({row for rows in others for row in rows})
-        ran = self.outcomes.simulate(first, self._several)
-        ran += self._look_all_round(self._best()[:_STEERED], self._several)
+        made = self._made_for(belief.damage)
+        ran = self.outcomes.simulate([*made, *first], self._several)
+        ran += self._look_all_round([*made, *self._best()[:_STEERED]], self._several)
         thought = belief.episodes * self.diagnosis.trial_steps / self._rate
         return belief, thought + ran * self._path_seconds
+
+    def candidates(self, *, untried: bool) -> list[int]:
+        """The gaits to choose from: what was refined for the cause, or made or rehearsed for it, comes first.
+
+        Args:
+            untried: whether no stretch went as expected since the last diagnosis.
+        """
+        rows, known = self.rows, set(self._made_for(self.outcomes.damage)) if untried else set[int]()
+        refined = [row for row in rows if row >= len(self.repertoire)]
+        first = refined if self.steers and (self._fresh or self.hardly_walks) else []
+        self._fresh = False
+        return first or [row for row in rows if row in known] or rows
+
+    def _made_for(self, damage: Damage) -> list[int]:
+        """The specialists for a damage, or else the gaits that get furthest with it in the rehearsal."""
+        text, first = str(damage), len(self.repertoire.elites)
+        if not damage.defects:
+            return []
+        specialists = self.repertoire.specialists
+        made = [
+            first + i for i, texts in enumerate(specialists.damages if specialists else ()) if text in texts
+        ]
+        return made[:_STEERED] or self.diagnosis.rehearsed_for(text)[:_REHEARSED]
+
+    @property
+    def prospects(self) -> str:
+        """What is expected of the robot with the damage that is believed, in words."""
+        known, whole = self.outcomes.known, self._furthest(self.outcomes.healthy)
+        if (ahead := self._furthest(known)) >= WALKING * whole:
+            return "a robot with this damage may stumble"
+        seconds = self.outcomes.steps * self.repertoire.robot.control_step
+        return (
+            f"with this damage it hardly walks, its best gait {ahead:.1f} m in {seconds:.0f} s "
+            f"instead of {whole:.1f} m"
+        )
+
+    @property
+    def hardly_walks(self) -> bool:
+        """Whether no gait of the repertoire is known that walks with the damage that is believed."""
+        own = {way: found for way, found in self.outcomes.known.items() if way.row < len(self.repertoire)}
+        return self._furthest(own) < WALKING * self._furthest(self.outcomes.healthy)
+
+    @staticmethod
+    def _furthest(paths: Paths) -> float:
+        """How far ahead the best of some gaits leads that does not fall [m]."""
+        ends = [path[-1, 0] for way, (path, fall) in paths.items() if math.isinf(fall) and not way.heading]
+        return float(max(ends, default=0.0))
+
+    def read_off(self, silent: Collection[str], trace: np.ndarray) -> Damage | None:
+        """What is wrong where some more motors give no torque; None if these are not all motors of some legs.
+
+        Encoders of a leg that is lost read 0, see `Lost`; a dead one is moved by what it touches.
+        """
+        description, parts = self.repertoire.robot.description, self.twin.parts
+        at, joints, left = TraceColumns.of(self.repertoire.robot), list(description.joints), set(silent)
+        found: list[Defect] = []
+        for name, leg in description.legs.items():
+            if set(leg.joints) <= set(silent):
+                angles = trace[-1, [at.angle + joints.index(joint) for joint in leg.joints]]
+                found.append(Dead(name) if angles.any() else Lost(name))
+                left -= set(leg.joints)
+        others = [
+            defect
+            for defect in self.outcomes.damage.defects
+            if not set(silent) & set(parts.joints(parts.find(defect.target)))
+        ]
+        return Combination((*others, *found)) if found and not left else None
+
+    def know(self, damage: Damage) -> tuple[Finding, float]:
+        """Believe at once in what its motors tell; as `learn`, without a trial."""
+        self.diagnosis.renew(None)
+        self.twin.pose(self.repertoire.robot)
+        self.outcomes.forget()
+        self._believe(damage)
+        text = str(damage)
+        made = self._made_for(damage)
+        ran = self.outcomes.simulate(made or self._best_when_whole(), self._several)
+        ran += self._look_all_round([*made, *self._best()[:_STEERED]], self._several)
+        self._others = []
+        return Finding(damage, {text: 1.0}, text, 0, trusted=True), ran * self._path_seconds
 
     def be_told(self, damage: Damage) -> None:
         """Know what is wrong, and where all gaits lead then, at once."""
@@ -168,21 +263,36 @@ class Knowledge:
         if str(damage) != str(self.outcomes.damage):
             self.steering.forget(self.outcomes.damage)
         self.outcomes.believe(damage)
-        if not self.damaged:
-            self.stands = self._world.stands
 
-    def search_on(self, belief: Finding) -> None:
-        """Begin to simulate further gaits on what is believed, and to refine the best, while it walks."""
-        others = [] if self.steers else self._others  # which would run straight ahead alone
+    def search_anew(self, bearing: float) -> None:
+        """Refine gaits for this bearing of the goal [rad], if those under way are for another one."""
+        if self._sought and self._turns and abs(wrapped_angle(bearing - self._sought[1])) > _OTHER:
+            self.search_on(self._sought[0], 0.0, bearing)
+
+    def search_on(self, belief: Finding, later: float, bearing: float) -> None:
+        """Begin to simulate further gaits on what is believed, and to refine the best, while it walks.
+
+        Args:
+            belief: what is believed.
+            later: after how many seconds it begins [s].
+            bearing: of the goal, to which a gait that holds a heading is to turn the robot [rad].
+        """
+        others = [] if self.steers or self.hardly_walks else self._others  # which would run straight ahead
         self.searches.give_up()
+        self._sought = None
+        if later > 0:
+            self.searches.add(lambda: None, later, lambda _: None)
         self._run_meanwhile(others, self._several)
         if (settings := self._refinement) and belief.trusted and self.damaged:
             best, number = self._best(), self._refined + 1
+            listed = self.diagnosis.rehearsed_for(str(belief.damage), falling=True)[:_LISTED]
+            best += [row for row in listed if row not in best]
             seconds = (settings.episodes + self._several * len(self._headings[1:])) * self._path_seconds
+            self._sought, heading = (belief, bearing), -bearing if self._turns else 0.0
             self.searches.add(
-                lambda: self.diagnosis.refine(belief.damage, best, settings, number),
+                lambda: self.diagnosis.refine(belief.damage, best, settings, number, heading),
                 seconds,
-                self._take_refined,
+                lambda found: self._take_refined(found, heading),
             )
         if self.damaged and not self.steers:
             rest = [row for row in range(len(self.repertoire)) if row not in others]
@@ -227,7 +337,7 @@ class Knowledge:
 
     def stuck(self, stretch: Stretch) -> bool:
         """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
-        if self.stands or len(stretch.trace) < 2 * self.outcomes.every:
+        if self._world.stands or len(stretch.trace) < 2 * self.outcomes.every:
             return False
         paths, _ = self.outcomes.predicted(self.outcomes.ways)
         fastest = np.linalg.norm(paths[:, -1, :2], axis=1).max() / self.outcomes.steps
@@ -252,19 +362,37 @@ class Knowledge:
         """Simulate some gaits with targets all around, if they see them; returns how many episodes ran."""
         return self.outcomes.simulate(rows, episodes, self._headings)
 
-    def _best(self) -> list[int]:
-        """The repertoire's gaits that ran under the damage, that which gets furthest ahead first."""
-        known = [row for row in self.rows if row < len(self.repertoire)]
-        paths, _ = self.outcomes.predicted([Way(row) for row in known])
-        return [known[i] for i in np.argsort(-paths[:, -1, 0], kind="stable")]
+    def _best_when_whole(self) -> list[int]:
+        """The gaits that get furthest ahead on the whole robot."""
+        ahead = {way.row: path[-1, 0] for way, (path, _) in self.outcomes.healthy.items() if not way.heading}
+        return sorted(ahead, key=lambda row: -ahead[row])[:_LISTED]
 
-    def _take_refined(self, found: RefinedGait | None) -> None:
+    def _best(self) -> list[int]:
+        """The repertoire's gaits that ran under the damage, the fastest ahead with its falls first."""
+        known = [row for row in self.rows if row < len(self.repertoire)]
+        paths, falls = self.outcomes.predicted([Way(row) for row in known])
+        seconds = self.outcomes.steps * self.repertoire.robot.control_step + FALL * np.isfinite(falls)
+        return [known[i] for i in np.argsort(-paths[:, -1, 0] / seconds, kind="stable")]
+
+    def _take_refined(self, found: RefinedGait | None, heading: float) -> None:
         """Walk with a refined gait too."""
-        self._refined += 1
+        self._refined, self._sought = self._refined + 1, None
         if found is None:
             return
         row = self.twin.add(found.solution)
+        self.steering.turn_by(row, heading)
+        self._fresh = True
         self.outcomes.add(self.repertoire.gaits.measures[found.parent])
         self.outcomes.simulate([row], self._fewest)
         self._look_all_round([row], self._several)
         self._on_refined(found, row)
+
+
+def thinking_rate(robot: Robot) -> float:
+    """Control steps of a robot that a core is taken to simulate in a second, on the mission's clock.
+
+    With n degrees of freedom a physics step takes 4.5 + 1.2 n microseconds, which is what
+    `python -m benchmarks simulation` measured to within 12%; see `docs/benchmarks/simulation.json`.
+    """
+    least, each = _STEP_COST
+    return 1 / (robot.description.substeps * (least + each * robot.physics.nv))

@@ -138,11 +138,11 @@ class LinkedWorld:
             self._advance()
         self._driver.rest()
 
-    def set_upright(self) -> None:
+    def set_upright(self, within: float) -> bool:
         """See `World.set_upright`; somebody has to do it.
 
         Raises:
-            LinkError: nobody did.
+            LinkError: nobody did in a minute.
         """
         self._attend()
         self.driving = None
@@ -156,9 +156,12 @@ class LinkedWorld:
                 damped = True
             self._advance()
             since = since if self._up else self.seen.state.time
+            if self.seen.state.time > begun + within and not self._up:
+                return False
             if self.seen.state.time > begun + _PATIENCE:
                 raise LinkError(f"the robot lies, and nobody set it upright in {_PATIENCE:g} s: it is damped")
         self._stand_up()
+        return True
 
     def _stand_up(self) -> None:
         """Have servos hold a robot that is damped, once they have taken it to its first pose."""

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import Any, Literal
 
 import numpy as np
 
 from adapt.damage.damage import Combination
+from adapt.mission.diagnosis import Finding
 from adapt.mission.events import Event
 from adapt.mission.knowledge import Knowledge
 from adapt.mission.monitor import THRESHOLD, Monitor
@@ -17,7 +19,7 @@ from adapt.mission.pose import Pose
 from adapt.mission.result import MissionResult
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.surprises import Surprises
-from adapt.mission.world import Stretch, World
+from adapt.mission.world import ASSISTANCE, Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
@@ -31,6 +33,7 @@ Response = Literal["diagnosis", "told", "none"]
 EPISODES = 400  # to find out what is wrong after a trial
 REFINEMENT = 800  # episodes of a search for a better gait
 CORES = 2
+MAX_FALLS = 3
 _PAUSE = 0.5  # [s] to settle
 _LONGER = 1.0  # [s] that a stretch goes on towards a goal where it should have ended
 _AHEAD = 900.0  # [m] where a robot without a goal walks to
@@ -56,6 +59,9 @@ class Mission:
     meanwhile, another one goes on with its gait, or lies if it fell. What can be prepared before the mission
     costs nothing of it: the healthy gaits' outcomes and what the monitor takes to be usual for them.
 
+    A robot that lies is set upright by somebody, which takes 20 s of the clock. When it has fallen as often
+    as it may, it is damped, and the mission is over.
+
     Args:
         repertoire: of the whole robot.
         plan: goals and what happens.
@@ -64,6 +70,7 @@ class Mission:
         episodes: that the selector simulates after each trial.
         refinement: episodes of a search for a better gait; 0 for none.
         cores: that the robot has to think with.
+        max_falls: how often the robot may fall until it is damped, at least once.
         selector: what finds out what is wrong; one that thinks, or `rehearsed`.
         response: to what happens: a diagnosis; none, but that the robot watches itself and gets up; or, to
             compare with, it is told at once, and takes no time to simulate every gait.
@@ -91,6 +98,7 @@ class Mission:
         episodes: int = EPISODES,
         refinement: int = REFINEMENT,
         cores: int = CORES,
+        max_falls: int = MAX_FALLS,
         selector: str | None = None,
         response: Response = "diagnosis",
         body: Robot | None = None,
@@ -108,6 +116,7 @@ class Mission:
                 "rehearsed, or one of your own"
             )
         seed, cores = whole_number("seed", seed, 0), whole_number("cores", cores, 1)
+        self._max_falls = whole_number("max_falls", max_falls, 1)
         searches = RefinementSettings(refinement) if refinement else None
         self._response, self._news = response, False
         self.plan, self.seed = plan, seed
@@ -115,7 +124,7 @@ class Mission:
         self.latest: Event | None = None
         self._surprises = Surprises()
         self._counts = {"fall": 0, "assistance": 0, "trial": 0, "alarm": 0}
-        self._thought, self._reached = 0.0, 0
+        self._thought, self._reached, self._unaided = 0.0, 0, 0
         self._repaired = set[str]()  # damages that it believed in until a motor worked
         self._world: World = world or self._simulated(body or repertoire.robot, on_step)
         self._knowledge = Knowledge(
@@ -146,15 +155,17 @@ class Mission:
         return world
 
     def __iter__(self) -> Generator[Event]:
-        try:
-            for _ in self._run():
-                yield from self._events
-                self._events.clear()
-        except SurefootError:
-            yield from self._events
-            raise
-        finally:
-            self._world.close()
+        failed = None
+        with closing(self._world):  # so that the robot is damped before the end is told
+            try:
+                for _ in self._run():
+                    yield from self._events
+                    self._events.clear()
+            except SurefootError as error:
+                failed = error
+        yield from self._events
+        if failed is not None:
+            raise failed
 
     @property
     def result(self) -> MissionResult:
@@ -162,6 +173,7 @@ class Mission:
         counts = self._counts
         return MissionResult(
             reached=self._reached,
+            unaided=self._unaided,
             goals=len(self.plan.goals),
             seconds=self._world.clock,
             distance=Pose().distance(self._world.pose),
@@ -180,7 +192,12 @@ class Mission:
     @property
     def _over(self) -> bool:
         done = self.plan.goals and self._reached == len(self.plan.goals)
-        return bool(done) or self._world.clock >= self.plan.seconds - 1e-9
+        return bool(done) or self._spent or self._world.clock >= self.plan.seconds - 1e-9
+
+    @property
+    def _spent(self) -> bool:
+        """Whether the robot fell as often as it may."""
+        return self._counts["fall"] >= self._max_falls
 
     @property
     def _goal(self) -> tuple[float, float]:
@@ -206,8 +223,9 @@ class Mission:
                 self._observe(stretch, going=before == stretch.row)
             self._knowledge.searches.take_found()
             yield
-        self._tell("end", f"The mission is over: {self.result.words}.")
-        yield
+        times = f"{self._max_falls} time{'s' * (self._max_falls != 1)}"
+        why = f"It fell {times}, which is as often as it may, and is damped. " if self._spent else ""
+        self._tell("end", f"{why}The mission is over: {self.result.words}.")
 
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
         """Take in where a planned stretch led."""
@@ -218,7 +236,7 @@ class Mission:
         """Walk a stretch towards the goal."""
         if self._knowledge.steers:
             return self._steer()
-        rows, driving = self._knowledge.rows, self._world.driving
+        rows, driving = self._knowledge.candidates(untried=self._surprises.untried), self._world.driving
         paths, falls = self._outcomes.predicted([Way(row) for row in rows], driving)
         choice = choose_gait(
             self._world.pose,
@@ -255,7 +273,7 @@ class Mission:
             ended = missed or alarm is not None
             return (ended and kind == "walk") or self._near(pose) or self._news
 
-        abrupt = kind == "trial" or self._tips_over
+        abrupt = kind == "trial" or self._sets_off
         parameters = self._knowledge.twin.solutions([row])[0]
         stretch = world.drive(row, parameters, min(steps, self._left), abrupt=abrupt, until=until)
         return stretch, self._tell_stretch(kind, stretch, begun, path, alarm, choice)
@@ -279,18 +297,18 @@ class Mission:
                 alarm = self._monitor.watch(trace, watched)
             return alarm is not None
 
-        row = steering.choose(self._knowledge.rows, self._world.driving)
+        rows = self._knowledge.candidates(untried=self._surprises.untried)
+        row = steering.choose(rows, self._world.driving)
         self._monitor.begin(self._outcomes.damage, row, going=self._world.driving == row)
         stretch = steering.walk(
-            self._world, self._goal, row, self._left, abrupt=self._tips_over, until=until, watch=watch
+            self._world, self._goal, row, self._left, abrupt=self._sets_off, until=until, watch=watch
         )
         return stretch, self._tell_stretch("walk", stretch, begun, path, alarm)
 
     @property
-    def _tips_over(self) -> bool:
-        """Whether the robot would tip over unless it sets off at once, as episodes begin."""
-        world = self._world
-        return world.stands and not self._knowledge.stands and world.driving is None
+    def _sets_off(self) -> bool:
+        """Whether a damaged robot of servos sets off, which it does at once, as episodes begin."""
+        return self._world.stands and self._knowledge.damaged and self._world.driving is None
 
     @property
     def _left(self) -> int:
@@ -339,6 +357,7 @@ class Mission:
         if not self._over and self._near(self._world.pose):
             goal = self._goal
             self._reached += 1
+            self._unaided += not self._counts["assistance"]
             self._tell("goal", f"Reached the goal at {goal[0]:g},{goal[1]:g}.", goal=list(goal))
 
     def _respond(self, stretch: Stretch, *, going: bool) -> None:
@@ -349,6 +368,8 @@ class Mission:
             self._get_up(down)
             self._monitor.calm()
             return
+        if self._has_failed(stretch):
+            return
         repaired = self._monitor.works
         if repaired and self._is_whole(down):
             return
@@ -356,13 +377,12 @@ class Mission:
             if not down:
                 self._observe(stretch, going=going)
             return
-        # a robot that cannot stand begins a trial as episodes begin, or it would tell nothing
-        self._get_up(down or not self._knowledge.stands)
+        self._get_up(down)
         self._monitor.calm()
         if self._over:
             return
         # what went as expected does not say why a robot that cannot stand falls again
-        again = self._surprises.cleared and down and not self._knowledge.stands
+        again = self._surprises.cleared and down and not self._world.stands
         row = self._knowledge.gait_to_try(stretch, again=again)
         trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
         ended = self._world.clock
@@ -376,10 +396,6 @@ class Mission:
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
             self._observe(trial, going=False)
         else:
-            if self._knowledge.stands or not trial.fell:
-                self._get_up(trial.fell)
-            if self._over:
-                return
             same = self._knowledge.damaged and (again or self._surprises.fresh)
             if repaired or not (same or (again and self._surprises.unexplained)):
                 self._knowledge.begin_anew(trial)
@@ -401,6 +417,20 @@ class Mission:
         self._tell("thought", "It believes that it is whole again.", seconds=0.0, believed={whole: 1.0})
         return True
 
+    def _has_failed(self, stretch: Stretch) -> bool:
+        """Whether motors give no torque, by which the robot knows at once what is wrong."""
+        if not (self._monitor.silent or self._monitor.listen(stretch.trace)):
+            return False
+        damage = self._knowledge.read_off(self._monitor.silent, stretch.trace)
+        if damage is None:
+            return False
+        begun = self._world.clock
+        belief, seconds = self._knowledge.know(damage)
+        self._surprises.diagnose(again=False, sure=True)
+        self._spend(begun, seconds, stretch, belief, ", since motors give no torque")
+        self._monitor.calm()
+        return True
+
     def _walks_on(self, stretch: Stretch, down: bool) -> bool:
         """Whether a surprise is taken for part of the damage that is believed, as a single one is."""
         if not self._surprises.walks_on(stretch.row, down=down, damaged=self._knowledge.damaged):
@@ -408,7 +438,7 @@ class Mission:
         self._monitor.calm()
         if down:
             self._get_up(down)
-        self._tell("stumble", "It goes on: a robot with this damage may stumble.", row=stretch.row)
+        self._tell("stumble", f"It goes on: {self._knowledge.prospects}.", row=stretch.row)
         return True
 
     def _take_in_news(self) -> None:
@@ -421,26 +451,32 @@ class Mission:
 
     def _get_up(self, fell: bool) -> None:
         """Stand, be set upright if that is needed and the mission is not over."""
-        if self._knowledge.stands:
+        if self._world.stands:
             self._pass(_PAUSE)
         if self._over:
             return
-        if not self._world.upright or (fell and not self._knowledge.stands):
+        if not self._world.upright or (fell and not self._world.stands):
+            self._knowledge.search_anew(self._world.pose.bearing(self._goal))
+            if self._knowledge.damaged:  # it lies until a gait is refined
+                self._pass(self._knowledge.searches.wait - ASSISTANCE)
             self._set_upright()
-            if self._knowledge.stands:
-                self._pass(_PAUSE)
-                if not (self._world.upright or self._over):  # then it has to set off at once
-                    self._knowledge.stands = False
-                    self._set_upright()
 
     def _set_upright(self) -> None:
-        self._world.set_upright()
-        self._tell("assistance", "The robot is set upright where it lies.")
+        """Be set upright, if there is time; it may tip over then, unless it sets off at once."""
+        begun = self._world.clock
+        if not self._over and self._world.set_upright(self.plan.seconds - begun):
+            seconds = round(self._world.clock - begun, 3)
+            self._tell(
+                "assistance", f"The robot is set upright where it lies, in {seconds:.1f} s.", seconds=seconds
+            )
 
     def _pass(self, seconds: float) -> None:
         """Let time pass, standing, as long as the mission lasts."""
-        if not self._over:
+        if not self._over and seconds > 0:
+            up = self._world.upright
             self._world.stand(min(round(seconds / self.repertoire.robot.control_step), self._left))
+            if up and not self._world.upright:
+                self._tell("fall", "The robot tipped over while it stood.")
 
     def _learn(self, trial: Stretch, ended: float, *, fell: bool) -> None:
         """Take in a trial that ended at a time, after it `fell` again or not, and believe what comes out."""
@@ -450,8 +486,7 @@ class Mission:
         if again and not unexplained:
             self._monitor.trust(belief.damage, trial.row)
         self._surprises.diagnose(again=again, unexplained=unexplained)
-        self._spend(ended, seconds, trial, f"It believes: {belief.words}.", believed=belief.causes)
-        self._knowledge.search_on(belief)
+        self._spend(ended, seconds, trial, belief)
 
     def _tell_refined(self, found: RefinedGait, row: int) -> None:
         self._tell(
@@ -464,26 +499,33 @@ class Mission:
             before=found.before,
         )
 
-    def _spend(self, begun: float, seconds: float, trial: Stretch, words: str, **facts: Any) -> None:
-        """Have the clock run on while the robot thinks: it stands, walks on, or lies where it fell.
+    def _spend(self, begun: float, seconds: float, trial: Stretch, belief: Finding, why: str = "") -> None:
+        """Have the clock run on while the robot thinks: it goes on with its gait, or lies where it fell.
+
+        Of a robot that lies, the time in which somebody sets it upright is time to think.
 
         Args:
-            begun: when it began, from when on it also came to rest.
+            begun: when it began.
             seconds: that it takes.
             trial: that it thinks about.
-            words: what came out.
-            **facts: the same.
+            belief: what came out.
+            why: in words.
         """
-        left = min(begun + seconds, self.plan.seconds) - self._world.clock
-        row = None if self._knowledge.stands or trial.fell else trial.row
+        lies = trial.fell
+        left = min(begun + seconds, self.plan.seconds) - self._world.clock - ASSISTANCE * lies
+        row = None if lies else trial.row
         self.latest = Event(self._world.clock, "thought", "It thinks about what is wrong.", self._world.pose)
         fell = self._world.think(max(0.0, left), row, self._knowledge.twin.solutions([trial.row])[0])
-        fell = fell or trial.fell or self._knowledge.stuck(trial)
-        seconds = round(self._world.clock - begun, 3)
+        passed = self._world.clock - begun
+        seconds = max(passed, seconds) if lies else passed
         self._thought += seconds
-        self._tell("thought", f"Thought {seconds:.1f} s. {words}", seconds=seconds, **facts)
-        if not self._knowledge.stands or not self._world.upright:
-            self._get_up(fell)
+        if fell and not lies:
+            self._tell("fall", "The robot fell while it thought.")
+        words = f"Thought {seconds:.1f} s. It believes: {belief.words}{why}."
+        self._tell("thought", words, seconds=round(passed, 3), believed=belief.causes)
+        self._knowledge.search_on(belief, seconds - passed, self._world.pose.bearing(self._goal))
+        if fell or lies or self._knowledge.stuck(trial) or not self._world.upright:
+            self._get_up(True)
 
     def _note_change(self, change: PlannedChange) -> None:
         self._damage, self._news = change.damage, self._response == "told"

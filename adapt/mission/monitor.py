@@ -25,6 +25,7 @@ _MOST_AT_FIRST = 4.5  # likewise after a change of gait, of which the window sti
 _LEAST_SCALE = 0.15
 _POWERLESS = ("dead", "lost")  # kinds of damage under which motors give no torque
 _WORKS = 0.1  # of the torque of other joints, at which such a motor works again
+_SILENT = 0.1  # of the least torque that is usual of a motor, below which it gives none
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,9 @@ class _Usual:
     sound: np.ndarray  # (j,) bool: joints without damage, of which alone it is known how they move
     powerless: np.ndarray  # (j,) bool: joints whose motors give no torque
     torque: float  # [N m] from which on one of these works again
+    least: (
+        np.ndarray
+    )  # (j,) [N m] mean torques of half a second below which the motors of other joints give none
 
 
 class Monitor:
@@ -53,7 +57,8 @@ class Monitor:
     robot with odometry that is believed to be whole alone: that of other gaits varies too much within a
     second, and how a broken leg drags depends on the floor. For a second and a half after a change of gait
     nothing counts, and the first window then counts little. A motor that is believed to be dead or lost and
-    gives torque was repaired: the alarm is given at once.
+    gives torque was repaired, and one that gives none for half a second, where it always gives some, has
+    failed: the alarm is given at once.
 
     Args:
         twin: runs the episodes.
@@ -75,6 +80,7 @@ class Monitor:
         self._made: tuple[tuple[str, Robot], list[Robot]] | None = None
         self._sums, self._highest, self._going = np.zeros(3), 0.0, False
         self._works = False
+        self._silent: tuple[str, ...] = ()
         self._ignored = False  # whether a working motor is no news, since the damage is believed all the same
 
     @property
@@ -92,9 +98,14 @@ class Monitor:
         """Whether a motor worked since `calm` that is believed to be dead or lost."""
         return self._works
 
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Joints whose motors gave no torque since `calm`, and are not believed to be dead or lost."""
+        return self._silent
+
     def calm(self) -> None:
         """Forget what was noticed."""
-        self._sums[:], self._highest, self._works = 0, 0.0, False
+        self._sums[:], self._highest, self._works, self._silent = 0, 0.0, False, ()
 
     def begin(self, damage: Damage, row: int, *, going: bool = False) -> None:
         """Watch a gait from now on, on a robot with this damage; `going` where it was on its way before."""
@@ -120,6 +131,8 @@ class Monitor:
         """Look at a stretch whose trace has so many rows; what is unusual, in words, or None."""
         late = made - self._window  # the first cycle after a change of gait is none of either
         half = self._window // 2
+        if made % half == 0 and self.listen(trace[:made]):
+            return "motors give no torque"
         if self._usual is None or late < (0 if self._going else half) or late % half:
             return None
         most = _MOST if self._going or late > half else _MOST_AT_FIRST
@@ -137,6 +150,24 @@ class Monitor:
             return None
         what = ("the whole robot moves otherwise", "a joint moves otherwise", "the robot gets elsewhere")
         return f"{what[int(np.argmax(self._sums))]} than usual"
+
+    def listen(self, trace: np.ndarray) -> bool:
+        """Whether motors gave no torque in the last half second of a stretch, of those that always give some.
+
+        The first half second after a change of gait does not count.
+        """
+        half = self._window // 2
+        known = "currents" in self._twin.thinking.sensors
+        if self._usual is None or not known or len(trace) < (half if self._going else 2 * half):
+            return False
+        silent = self._loads(trace[-half:]) < self._usual.least
+        names = self._twin.parts.robot.description.joints
+        self._silent = tuple(name for name, none in zip(names, silent, strict=True) if none)
+        return bool(self._silent)
+
+    def _loads(self, rows: np.ndarray) -> np.ndarray:
+        """Mean torques of the joints, whichever way they go, (j,) [N m]."""
+        return np.asarray(abs(rows[:, self._columns.torque : self._columns.attitude]).mean(axis=0))
 
     def _learn(self, damage: Damage, row: int) -> _Usual | None:
         """How a gait usually goes; None if it hardly stays up."""
@@ -165,7 +196,14 @@ class Monitor:
         every = np.concatenate(list(episodes.traces))[:, self._columns.torque : self._columns.attitude]
         others = abs(every[:, ~powerless])
         torque = max(_FLOORS[1], _WORKS * float(others.mean()) if others.size else 0.0)
-        usual = _Usual(found.mean(axis=0), scale, np.array([[0.0] * 3, [1.0] * 3]), sound, powerless, torque)
+        loads = [
+            self._loads(trace[end - half : end])
+            for trace in episodes.traces
+            for end in range(2 * half, len(trace) + 1, half)
+        ]
+        least = np.where(powerless, 0.0, _SILENT * np.min(loads, axis=0))
+        levels = np.array([[0.0] * 3, [1.0] * 3])
+        usual = _Usual(found.mean(axis=0), scale, levels, sound, powerless, torque, least)
         z = np.array([self._statistics(features, usual) for features in found])
         # one model differs from the mean of all in every window, which must not add up
         means = np.array([z[model == i].mean(axis=0) for i in range(model.max() + 1)])

@@ -7,7 +7,7 @@ import numpy as np
 from adapt.mission.outcomes import SAMPLE
 from adapt.mission.pose import Pose
 
-_FALL = 5.0  # seconds that a fall costs
+FALL = 25.0  # seconds that a fall costs: those of being set upright, and what it lost by then
 _SWITCH = 0.5  # seconds that a change of gait costs
 _USUAL = 0.8  # of the fastest gaits' speed ahead and turning rate, which the rest of the way is taken to have
 _SHORTEST = 4  # samples of a stretch that does not end at the goal
@@ -122,7 +122,7 @@ class _Costs(NamedTuple):
         samples = np.arange(1, paths.shape[1] + 1)
         seconds = SAMPLE * samples
         fallen = samples >= falls[:, None]
-        price = seconds + _FALL * (fallen + risk[:, None] * seconds / seconds[-1])
+        price = seconds + FALL * (fallen + risk[:, None] * seconds / seconds[-1])
         ahead, turned = np.maximum(paths[:, -1, 0], 0), abs(paths[:, -1, 2])
         speed = max(_USUAL * float(np.percentile(ahead / price[:, -1], 99)), 1e-3)
         rate = max(_USUAL * float(np.percentile(turned / price[:, -1], 99)), 1e-2)

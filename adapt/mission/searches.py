@@ -40,6 +40,11 @@ class Searches:
         """Whether the one that is being done should have been done within the last seconds."""
         return self._running is not None and 0 <= self._world.clock - self._due < seconds
 
+    @property
+    def wait(self) -> float:
+        """Seconds until the one that is being done should be done; 0 without any."""
+        return 0.0 if self._running is None else max(0.0, self._due - self._world.clock)
+
     def take_found(self) -> None:
         """Take what was found by those that are done."""
         while self._running is not None and self._running.done():

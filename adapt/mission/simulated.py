@@ -13,6 +13,7 @@ from adapt.damage import HEALTHY
 from adapt.mission.plan import PlannedChange
 from adapt.mission.pose import Pose
 from adapt.mission.world import (
+    ASSISTANCE,
     BackgroundSearch,
     Stretch,
     Until,
@@ -24,6 +25,7 @@ from adapt.mission.world import (
 from robots.attitude import yaw_of
 from robots.errors import InvalidValueError
 from robots.falls import rests_on_feet
+from robots.motors import Motors
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
@@ -32,6 +34,8 @@ from robots.simulation.takeover import take_over
 from robots.simulation.trace import SENSORS, TraceColumns
 from robots.stance import all_servos, standing_action, start_positions
 from robots.task.terrain import field_of
+
+_FAR = 100.0  # [m] from the floor, at most, that a robot that lies may be
 
 
 class SimulatedWorld:
@@ -83,11 +87,9 @@ class SimulatedWorld:
         self._frame, self._stretches, self.steps = Pose(), 0, 0
         self.damage = HEALTHY
         self.driving: int | None = None
-        self._heading = 0.0  # in the world, when the robot was upright last [rad]
         self.stands, self.sensors = all_servos(robot), SENSORS
         self._enter(robot)
         self._stepper.reset(self._next_seed())
-        self._height = float(self._root[2])
 
     @property
     def clock(self) -> float:
@@ -157,18 +159,28 @@ class SimulatedWorld:
         """An action on the way from what servos were told last, so that they do not jerk the robot over."""
         return ramped(told, action, (step + 1) * self._whole.control_step) if self.stands else action
 
-    def set_upright(self) -> None:
-        """See `World.set_upright`; it has the heading that it had before it fell."""
-        data, pose = self._stepper.data, self.pose._replace(yaw=self._heading)
-        data.qpos[:] = start_positions(self._stepper.robot)
+    def set_upright(self, within: float) -> bool:
+        """See `World.set_upright`; it takes 20 s, in which the robot is damped and nothing else moves."""
+        self.driving, robot, data = None, self._stepper.robot, self._stepper.data
+        for _ in range(round(min(ASSISTANCE, within) / self._whole.control_step)):
+            self.steps += 1
+            self._apply_changes()
+        if within < ASSISTANCE:
+            return False
+        start = start_positions(robot)
+        if self._stepper.tally.diverged:
+            data.qpos[:] = start
+            for warning in data.warning:  # with it, every further step is a fall
+                warning.number = 0
+        level = start[self._root_qpos + 3 : self._root_qpos + 7]
+        turn = Rotation.from_euler("z", yaw_of(self._root[3:]) - yaw_of(level))
+        self._root[3:] = (turn * Rotation.from_quat(level, scalar_first=True)).as_quat(scalar_first=True)
         data.qvel[:] = 0
-        for warning in data.warning:  # of a simulation that blew up: with it, every further step is a fall
-            warning.number = 0
-        self._stepper.state.told[:] = standing_action(self._stepper.robot)
-        self._frame, self.driving = pose, None
-        self._root[:2], self._root[2] = 0.0, self._height
-        mujoco.mj_forward(self._stepper.robot.physics, data)
-        self._express(pose)
+        mujoco.mj_forward(robot.physics, data)
+        self._root[2] -= _clearance(robot, data)
+        mujoco.mj_forward(robot.physics, data)
+        self._stepper.state.told[:] = _holding_action(robot, data)
+        return True
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
         """See `World.think`."""
@@ -220,8 +232,6 @@ class SimulatedWorld:
     def _pass(self) -> None:
         """A control step has passed."""
         self.steps += 1
-        if not self._stepper.tally.terminated:
-            self._heading = self.pose.yaw
         self._on_step()
         self._apply_changes()
 
@@ -262,3 +272,21 @@ class SimulatedWorld:
     def _turn_gravity(self) -> None:
         about_z = Rotation.from_euler("z", -self._frame.yaw)
         self._stepper.robot.physics.opt.gravity[:] = about_z.apply(self._gravity)
+
+
+def _clearance(robot: Robot, data: mujoco.MjData) -> float:
+    """Distance of the lowest of a robot's shapes that can touch the floor from it [m], negative inside it."""
+    model, floor = robot.physics, data.geom(robot.description.floor).id
+    touch = (model.geom_contype & model.geom_conaffinity[floor]) | (
+        model.geom_conaffinity & model.geom_contype[floor]
+    )
+    shapes = np.flatnonzero((touch != 0) & (model.geom_bodyid != model.geom_bodyid[floor]))
+    return min(mujoco.mj_geomDistance(model, data, floor, int(shape), _FAR, None) for shape in shapes)
+
+
+def _holding_action(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    """The action that has servos hold the joints where they are, (a,); 0 of motors and of what is gone."""
+    known = {robot.physics.joint(number).name for number in range(robot.physics.njnt)}
+    joints = robot.description.joints
+    places = [float(data.joint(j).qpos[0]) if j in known else robot.start_of(j) for j in joints]
+    return Motors.of(robot.physics, joints).actions(np.array(places))

@@ -8,12 +8,15 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.mission.outcomes import SAMPLE, Outcomes, Way
+from adapt.mission.planner import FALL
 from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import Stretch, Until, World, go_on
 
-HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # with which gaits begin that are to steer [rad], see `Way`
+# Headings with which gaits begin that are to steer [rad], see `Way`: those that see a target, and those that
+# hold a heading
+HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))
+HELD = (-0.4, 0.0, 0.4)
 _SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
-_FALL = 5.0  # seconds that a fall costs
 _KNOWN = 8.0  # seconds of walking that the simulation of a gait counts as much as
 _AROUND = 4.0  # [m] distance from its goal up to which a robot can be found to walk round it
 _ASIDE = np.radians(60)  # smallest angle between its course and the direction of the goal while it does so
@@ -29,15 +32,15 @@ class Steering:
     """Chooses a gait and tells it for two seconds where the goal is, every half second.
 
     Where such a gait leads varies too much to plan with, on a damaged robot from one pose to another by tens
-    of degrees. So what is told is the bearing of the goal as it is, and the gait is chosen by how well it
-    turns and walks. Its speed towards targets all around in simulated episodes, which begin with eight
-    headings, is
+    of degrees. So what is told is the bearing of the goal as it is, or the nearest of the headings with which
+    episodes began, and the gait is chosen by how well it turns and walks. Its speed towards targets all
+    around in simulated episodes, which begin with these headings, is
 
-        v = sum of progress / (sum of seconds + 5 seconds for each fall),
+        v = sum of progress / (sum of seconds + 25 seconds for each fall),
 
     and that which is expected of it, once the robot walked with it,
 
-        (8 seconds * v + metres that it got nearer) / (8 seconds + its seconds + 5 seconds for each fall).
+        (8 seconds * v + metres where it was told to go) / (8 seconds + its seconds + 25 for each fall).
 
     A gait on its way goes on until another one promises a lot more, since setting off takes time. A robot
     that walks round a goal, which is nearer than it can turn, first walks straight on for four seconds.
@@ -55,6 +58,8 @@ class Steering:
         headings: Sequence[float] = HEADINGS,
     ) -> None:
         self._outcomes, self._solutions, self._headings = outcomes, solutions, headings
+        most = max(headings) or np.pi
+        self._most = defaultdict[int, float](lambda: most)  # that a gait is told to turn at a time [rad]
         self._course, self._straight = 0.0, 0  # in the world [rad], and control steps left on it
         self._goal = (0.0, 0.0)
         # courses of gaits less what was told, on average [rad]
@@ -67,6 +72,10 @@ class Steering:
         speeds = {row: self._speed(row) for row in rows if self._looked_round(row)}
         best = max(speeds, key=lambda row: speeds[row])
         return driving if driving in speeds and speeds[driving] >= _LOYAL * speeds[best] else best
+
+    def turn_by(self, row: int, angle: float) -> None:
+        """A gait was made to turn by an angle [rad], which it may be told to do at a time."""
+        self._most[row] = max(self._most[row], abs(angle))
 
     def interrupt(self) -> None:
         """Know that the robot was moved, or did something else than to walk towards its goal."""
@@ -122,7 +131,7 @@ class Steering:
         while steps > 0 and len(parts) < _SAMPLES and not ended:
             pose = world.pose
             ahead = self._course - pose.yaw if straight else pose.bearing(goal)
-            told = wrapped_angle(ahead - self._off[key])
+            told = min(max(wrapped_angle(ahead - self._off[key]), -self._most[row]), self._most[row])
             part = world.drive(
                 row,
                 parameters,
@@ -145,15 +154,18 @@ class Steering:
             self._note_course(key, stretch, frames, steady)
         elif stretch.fell:
             self._steady = None
-        self._walked[key] += 0.0, _FALL * stretch.fell
+        self._walked[key] += 0.0, FALL * stretch.fell
         if not straight:
-            self._note_progress(key, stretch, parts, whole)
+            seconds = SAMPLE * len(trace) / self._outcomes.every
+            metres = sum(part.end.seen_from(frame).x for part, frame in zip(parts, frames, strict=True))
+            self._walked[key] += metres, seconds
+            self._see_goal(key, stretch, parts, whole)
         return stretch
 
-    def _note_progress(
+    def _see_goal(
         self, key: tuple[str, int], stretch: Stretch, parts: Sequence[Stretch], whole: bool
     ) -> None:
-        """Learn how fast a gait got nearer to the goal, and walk straight on next if it walks round it.
+        """Walk straight on next if a gait walks round the goal.
 
         Args:
             key: of the gait.
@@ -161,8 +173,7 @@ class Steering:
             parts: of the stretch.
             whole: whether nothing ended it early.
         """
-        before, after = stretch.start.distance(self._goal), stretch.end.distance(self._goal)
-        self._walked[key] += before - after, SAMPLE * len(stretch.trace) / self._outcomes.every
+        before = stretch.start.distance(self._goal)
         if (
             not whole
             or before > _AROUND
@@ -216,7 +227,7 @@ class Steering:
         paths, falls = self._outcomes.predicted([Way(row, heading) for heading in self._headings])
         x, y, _ = paths[:, -1].T
         ahead = x * np.cos(self._headings) - y * np.sin(self._headings)
-        simulated = paths.shape[1] * SAMPLE * len(self._headings) + _FALL * np.isfinite(falls).sum()
+        simulated = paths.shape[1] * SAMPLE * len(self._headings) + FALL * np.isfinite(falls).sum()
         metres, seconds = self._walked[str(self._outcomes.damage), row]
         return float((_KNOWN * ahead.sum() / simulated + metres) / (_KNOWN + seconds))
 

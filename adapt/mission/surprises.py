@@ -39,6 +39,11 @@ class Surprises:
         """Whether the last diagnosis is so young that a surprise is about the same damage."""
         return self._since <= _FRESH
 
+    @property
+    def untried(self) -> bool:
+        """Whether no stretch went as expected since the last diagnosis."""
+        return not self._since
+
     def pass_stretch(self, row: int) -> None:
         """A stretch of a gait went as expected."""
         self._proven.add(row)
@@ -69,14 +74,17 @@ class Surprises:
         self._proven.add(row)
         self._wary, self.cleared, self.unexplained = 0, True, False
 
-    def diagnose(self, *, again: bool, unexplained: bool = False) -> None:
-        """There is a new diagnosis, or the same `again`, or one that leaves open why the robot fell again."""
+    def diagnose(self, *, again: bool, unexplained: bool = False, sure: bool = False) -> None:
+        """There is a new diagnosis, or the same `again`, or one that leaves open why the robot fell again.
+
+        A robot is `sure` of what its motors tell: it looks into several surprises on end alone.
+        """
         self._since, self._wary = 0, 0
         self.cleared = self.unexplained = unexplained
         self._falls.clear()
         if not again:
             self._proven.clear()
-        self._patience = _SURE if again else 1
+        self._patience = _SURE if again or sure else 1
 
     def risk(self, rows: Sequence[int], *, damaged: bool) -> np.ndarray:
         """By how much what happened since the last diagnosis makes falls of gaits more probable, (n,)."""

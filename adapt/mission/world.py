@@ -11,6 +11,7 @@ from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 
+ASSISTANCE = 20.0  # [s] of a simulated mission's clock that it takes somebody to set the robot upright
 RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
 Until = Callable[[np.ndarray, int], bool]
 
@@ -104,8 +105,15 @@ class World(Protocol):
     def stand(self, steps: int) -> None:
         """Let time pass: servos hold the pose in which episodes start, motors that are told torques rest."""
 
-    def set_upright(self) -> None:
-        """Have the robot put on its feet where it lies."""
+    def set_upright(self, within: float) -> bool:
+        """Have somebody put the robot on its feet where it lies, with its heading and its joints as they are.
+
+        Args:
+            within: how long that may take [s]; after that the robot lies where it lay.
+
+        Returns:
+            Whether the robot was set upright.
+        """
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
         """Let the time of thinking pass, or what is left of it where time passed meanwhile.

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 
 from adapt.damage.damage import Damage, Defect
-from adapt.self_model.rating import PRICE, Model, Rating, Trials
+from adapt.self_model.rating import Model, Rating, Trials
 from adapt.self_model.registry import MOST_FAULTS, Registry
 from robots.seeds import SeedFamily
 
@@ -205,14 +205,14 @@ class Fit:
                 gain = healthy[own].sum() - losses[here][:, own].sum(axis=1)
                 gains.append((float(gain.max()), known[here[int(np.argmax(gain))]].defects[0]))
         gains.sort(key=lambda pair: -pair[0])
-        picked = [defect for gain, defect in gains[:MOST_FAULTS] if gain > PRICE]
+        picked = [defect for gain, defect in gains[:MOST_FAULTS] if gain > self._rating.price]
         return self._models(picked[:count] for count in range(2, len(picked) + 1))
 
 
 def _settled(rating: Rating, carried: Sequence[Model]) -> bool:
     """Whether the best model stayed the best after a further trial, or no fault could be worth its price."""
     best = rating.best(1)[0]
-    return best in carried[:1] or rating.loss(best) < best.price + PRICE
+    return best in carried[:1] or rating.loss(best) < rating.price_of(best) + rating.price
 
 
 def _scattered(models: Sequence[Model]) -> list[Model]:

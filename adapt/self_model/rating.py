@@ -12,7 +12,6 @@ from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
 
 WEIGHT = 0.25  # of the features' log likelihoods, since they depend on each other
-PRICE = 3.0  # log likelihood that a fault must be worth
 _FREEDOM = 4.0  # degrees of freedom of Student's t
 TOLERANCE = 0.15  # share of a feature's spread over the faults by which a model may be off
 _LASTING = 0.7  # correlation of what the model is off by before a fault and after it
@@ -66,11 +65,6 @@ class Model:
         """Each of the faults, in the order of their texts."""
         return tuple(sorted(self.damage.defects, key=str))
 
-    @property
-    def price(self) -> float:
-        """Log likelihood that its faults must be worth."""
-        return PRICE * len(self.defects)
-
     def mean(self, row: int) -> np.ndarray:
         """Means of the features over the episodes of a gait, (e,)."""
         return np.asarray(self.shown[row].mean(axis=0))
@@ -92,6 +86,7 @@ class Rating:
         features: the same.
         models: all that there are, by the text of their damage.
         healthy: the model without a fault.
+        price: log likelihood that each fault must be worth.
         trials: by row, in the order of the first of each gait.
         spread: standard deviation of each feature over possible faults, (e,); zeros until it is set.
 
@@ -104,7 +99,7 @@ class Rating:
         self.models: dict[str, Model] = {}
         self.trials: dict[int, Trials] = {}
         self.spread = np.zeros(len(features))
-        self._twin, self._seed = twin, seed
+        self._twin, self._seed, self.price = twin, seed, twin.thinking.price
         self.healthy = self.model(Combination())
         self._offset, gap = self._gap(twin.thinking.before)
         self._floor = features.floor**2 + gap
@@ -186,7 +181,9 @@ class Rating:
                 if trials.row in model.falls
                 and abs(model.falls[trials.row].mean() - np.mean(trials.falls)) > 1 / 2
             }
-            nearest = sorted(losses, key=lambda model: (losses[model] + model.price, str(model.damage)))
+            nearest = sorted(
+                losses, key=lambda model: (losses[model] + self.price_of(model), str(model.damage))
+            )
             self.simulate(nearest[:_CONTRARY], until, episodes=_WAYS)
 
     def calibrate(self, model: Model) -> None:
@@ -205,13 +202,17 @@ class Rating:
         """The models that ran the gaits of some trials, those first that lose least in these."""
         rows = {trials.row for trials in several}
         rated = [model for model in self.models.values() if rows <= model.shown.keys()]
-        losses = self._losses(rated, several) + [model.price for model in rated]
+        losses = self._losses(rated, several) + [self.price_of(model) for model in rated]
         order = sorted(range(len(rated)), key=lambda index: (losses[index], str(rated[index].damage)))
         return [rated[index] for index in order]
 
     def loss(self, model: Model) -> float:
         """Log likelihood that a model loses, with the price of its faults."""
-        return float(self._losses([model], self.active)[0]) + model.price
+        return float(self._losses([model], self.active)[0]) + self.price_of(model)
+
+    def price_of(self, model: Model) -> float:
+        """Log likelihood that a model's faults must be worth."""
+        return self.price * len(model.defects)
 
     def explained(self, model: Model) -> float:
         """Share of the healthy model's misfit that a model explains, from 0 to 1.

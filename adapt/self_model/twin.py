@@ -21,6 +21,7 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation, check_threads
 from robots.simulation.trace import SENSORS
 
+PRICE = 3.0  # log likelihood that each fault of a cause must be worth
 EPISODES = 800  # to think after a trial: about what the Hexapod's self-model needs to find what is wrong
 SMALL = 100  # parameters up to which a gait is searched with a full covariance matrix
 _SEARCH_OF_SMALL = 4_000  # episodes, in which the Hexapod's searches come near their end
@@ -85,6 +86,7 @@ class Thinking:
         objective: by which gaits are compared; that of the training by default.
         refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
         threads: of the simulation; all cores by default.
+        price: log likelihood that a cause must be worth for each fault that it consists of.
         hurried: asked again and again whether to come to an end, whatever the limits.
 
     Raises:
@@ -101,6 +103,7 @@ class Thinking:
     objective: RecoveryObjective | None = None
     refinement: RefinementSettings | None = None
     threads: int | None = None
+    price: float = PRICE
     hurried: Callable[[], bool] = lambda: False
 
     @property

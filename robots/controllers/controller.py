@@ -126,6 +126,11 @@ class Controller(ABC):
         """
         return None
 
+    @property
+    def holds_heading(self) -> bool:
+        """Whether it turns the robot to the heading that it takes for straight ahead; False by default."""
+        return False
+
     def reactions(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """How the actions of a `period` change with an observation x, as matrices S and O, (o, a) float32.
 

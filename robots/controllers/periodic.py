@@ -325,6 +325,11 @@ class Reflexive(Controller):
         return self.gait.parameter_count + any(self.sides) + len(self.offsets) * self._signals
 
     @property
+    def holds_heading(self) -> bool:
+        """See `Controller`: whether it reacts to yaw."""
+        return any(self.sides) or "yaw" in self.offsets
+
+    @property
     def shape(self) -> str:
         """For example `periodic-36-37`, without and with reflexes."""
         return f"{self.gait.shape}-{self.parameter_count}"

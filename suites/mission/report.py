@@ -89,16 +89,18 @@ def _goals(runs: pd.DataFrame) -> str:
             ratio = np.median(seconds) / usual.get(world, np.nan)
         rows.append((
             str(world), str(kind), str(method), str(len(some)), share(int(some["reached"].sum()), len(some)),
+            share(int(some["unaided"].sum()), len(some)),
             interval(seconds, np.median), _number(ratio), interval(some["falls"], np.mean),
             *(f"{some[name].mean():.1f}" for name in ("assistances", "trials", "segments")),
             interval(some["delay"].dropna(), np.median),
         ))  # fmt: skip
     header = (
-        "world", "damage", "method", "missions", "reached", "median time [s]", "of the healthy one", "falls",
-        "assistances", "trials", "segments", "delay [s]",
+        "world", "damage", "method", "missions", "reached", "without help", "median time [s]",
+        "of the healthy one", "falls", "assistances", "trials", "segments", "delay [s]",
     )  # fmt: skip
     caption = (
-        "Missions that do not reach the goal count as infinitely long. Counts are those after the damage."
+        "Missions that do not reach the goal count as infinitely long. Those without help reached it before "
+        "the robot was set upright for the first time. Counts are those after the damage."
     )
     return table(header, rows, caption=caption, text_columns=3)
 

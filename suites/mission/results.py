@@ -30,6 +30,7 @@ class MissionRecord(Record):
         seed: from which its random numbers derive.
         damage: text of what broke.
         reached: whether it reached its goal.
+        unaided: whether it did before it was set upright for the first time.
         seconds: that it took [s].
         distance: ahead of the start at the end [m].
         delay: between the damage and the first alarm or fall [s]; None without any.
@@ -48,6 +49,7 @@ class MissionRecord(Record):
     seed: _Count
     damage: str
     reached: bool = False
+    unaided: bool = False
     seconds: _Number
     distance: _Number
     delay: _Number | None = None

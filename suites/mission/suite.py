@@ -14,8 +14,8 @@ from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
 from adapt.mission.diagnosis import shortened
-from adapt.mission.knowledge import PATH, RATE
-from adapt.mission.mission import EPISODES, REFINEMENT, Mission, Response
+from adapt.mission.knowledge import PATH, thinking_rate
+from adapt.mission.mission import EPISODES, MAX_FALLS, REFINEMENT, Mission, Response
 from adapt.mission.monitor import Monitor
 from adapt.mission.outcomes import Paths
 from adapt.mission.plan import Plan, PlannedChange
@@ -84,6 +84,7 @@ class MissionSuite(Suite):
         goal: distance of the goal [m].
         within: distance at which it is reached [m].
         refinement: episodes of a search for a better gait, see `Mission`.
+        max_falls: how often a robot may fall until it is damped.
         seeds: missions with each damage, and healthy hours.
     """
 
@@ -96,6 +97,7 @@ class MissionSuite(Suite):
     goal: float = 5.0
     within: float = 0.25
     refinement: int = REFINEMENT
+    max_falls: int = MAX_FALLS
     seeds: int = 3
     suffix: ClassVar[str] = ".json"
 
@@ -108,6 +110,7 @@ class MissionSuite(Suite):
             "goal": self.goal,
             "within": self.within,
             "refinement": self.refinement,
+            "max_falls": self.max_falls,
             "seed": self.seed,
         }
 
@@ -167,6 +170,7 @@ class MissionSuite(Suite):
             table=None if trial.method == "old" else self.library,
             seed=seed,
             refinement=self.refinement,
+            max_falls=self.max_falls,
             cores=_CORES,
             response=_RESPONSES.get(trial.method, "none"),
             body=self._body(seed) if trial.gap else None,
@@ -176,8 +180,12 @@ class MissionSuite(Suite):
         events = list(mission)
         if trial.method != "old":
             self._healthy["paths"] = mission.healthy
-        reached = mission.result.reached > 0
-        return {"reached": reached, **measured(events, BROKEN_AT if broken else inf)}
+        result = mission.result
+        return {
+            "reached": result.reached > 0,
+            "unaided": result.unaided > 0,
+            **measured(events, BROKEN_AT if broken else inf),
+        }
 
     def _with_resets(self, trial: MissionTrial, seed: int) -> dict[str, Any]:
         """How far the robot gets if it is told that something broke, and every trial begins from a reset.
@@ -194,7 +202,7 @@ class MissionSuite(Suite):
         whole = robot.description.episode_steps * robot.control_step
         episodes = sum(one.thought.episodes for one in done.trials if one.thought)
         spent = sum(one.steps for one in done.trials) * robot.control_step
-        spent += episodes * robot.description.episode_steps / (RATE * _CORES)
+        spent += episodes * robot.description.episode_steps / (thinking_rate(robot) * _CORES)
         left = max(0.0, seconds - BROKEN_AT - spent)
         ahead = BROKEN_AT * done.healthy.distance + left * max(0.0, done.recovered.distance)
         return {

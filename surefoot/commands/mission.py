@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from adapt.mission.mission import CORES, EPISODES, REFINEMENT
+from adapt.mission.mission import CORES, EPISODES, MAX_FALLS, REFINEMENT
 from surefoot.commands.console import (
     AnyPath,
     Number,
@@ -83,7 +83,14 @@ from surefoot.mission import SECONDS, WITHIN
     type=Positive,
     default=CORES,
     show_default=True,
-    help="Cores that the robot thinks with, each of which simulates 20,000 control steps a second.",
+    help="Cores that the robot thinks with, each as fast as one that the included robots were measured on.",
+)
+@click.option(
+    "--max-falls",
+    type=Positive,
+    default=MAX_FALLS,
+    show_default=True,
+    help="How often the robot may fall; then it is damped, and the mission is over.",
 )
 @seed_option("all random numbers")
 @click.option(
@@ -111,6 +118,7 @@ def mission(
     think_episodes: int,
     refine: int,
     cores: int,
+    max_falls: int,
     seed: int,
     log: Path | None,
     plot: Path | None,
@@ -165,6 +173,7 @@ def mission(
             episodes=think_episodes,
             refinement=refine,
             cores=cores,
+            max_falls=max_falls,
             seed=seed,
             threads=threads,
             robot=address,

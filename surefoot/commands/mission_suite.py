@@ -33,6 +33,7 @@ from surefoot.commands.studies import run_study, study_options
     type=Whole(min=0),
     help="Episodes of each search for a better gait, 0 for none.  [default: 800]",
 )
+@click.option("--max-falls", type=Positive, help="Falls until a robot is damped.  [default: 3]")
 @click.option("--seeds", type=Positive, help="Missions of each kind with each damage.  [default: 3]")
 @study_options("mission")
 def mission_suite(file: Path, rehearsal: Path | None, damages: Path | None, **options: Any) -> None:
@@ -49,7 +50,7 @@ def mission_suite(file: Path, rehearsal: Path | None, damages: Path | None, **op
 
     repertoire = read_repertoire(file)
     library, _ = find_table(repertoire, file, None, rehearsal)
-    names = ("tasks", "worlds", "goal", "within", "refinement", "seeds", "seed")
+    names = ("tasks", "worlds", "goal", "within", "refinement", "max_falls", "seeds", "seed")
     given = {name: options.pop(name) for name in names}
     suite = MissionSuite(
         repertoire=repertoire,

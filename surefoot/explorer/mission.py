@@ -174,7 +174,7 @@ class MissionLog:
     def _command(self) -> str:
         """The command that repeats the mission."""
         asked = self._asked
-        numbers = ("seconds", "within", "think_episodes", "refine", "cores", "seed")
+        numbers = ("seconds", "within", "think_episodes", "refine", "cores", "max_falls", "seed")
         given = [
             *(("goal", f"{_option(x)},{_option(y)}") for x, y in asked.goals),
             *(("break", change) for change in asked.changes),

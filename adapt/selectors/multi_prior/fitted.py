@@ -88,7 +88,7 @@ class Fitted(MultiPrior):
         self._known = [models[text] for text in self._table.conditions if text in models]
         self._forecast = Forecast(self._twin, self._take_in_library(), seed=context.seed)
         tolerances = Tolerances(channels=WEIGHT * len(self._features))
-        self._traced = RehearsedSettings(levels=_LEVELS, tolerances=tolerances)
+        self._traced = RehearsedSettings(levels=_LEVELS, tolerances=tolerances, price=thinking.price)
         self._plain = RehearsedSettings()
         self._fitted: list[Model] = []
         self._thought: Thought | None = None

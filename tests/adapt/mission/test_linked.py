@@ -178,10 +178,10 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
     mission._knowledge._believe(belief.damage)
     mission._outcomes.simulate([0])
     for _ in range(2):
-        mission._knowledge.search_on(belief)
+        mission._knowledge.search_on(belief, 0.0, 0.0)
         mission._knowledge.searches._running.result()
     mission._knowledge.searches.take_found()
-    mission._knowledge.search_on(belief)
+    mission._knowledge.search_on(belief, 0.0, 0.0)
     mission._knowledge.searches._running.result()
     assert seeds[0] == seeds[1] != seeds[2]
 
@@ -192,14 +192,15 @@ def test_a_robot_that_lies_is_set_upright_by_whoever_is_near() -> None:
     world._say = said.append
     robot._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
     assert world.drive(3, GAIT, 20).fell
-    world.set_upright()
+    assert world.set_upright(60.0)
     assert world.upright
     assert "set it upright" in said[0]
     alone, robot = linked()
     robot._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
     assert alone.drive(3, GAIT, 20).fell
+    assert not alone.set_upright(5.0), "the mission's time is up before"
     with pytest.raises(LinkError, match="nobody set it upright"):
-        alone.set_upright()
+        alone.set_upright(1000.0)
 
 
 def test_what_needs_odometry_or_cannot_turn_is_refused() -> None:

@@ -14,7 +14,8 @@ from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
 from adapt.damage.text import parse_damage
-from adapt.mission import diagnosis
+from adapt.mission import diagnosis, simulated
+from adapt.mission import mission as mission_module
 from adapt.mission.diagnosis import Diagnosis, Finding
 from adapt.mission.events import Event, read_log
 from adapt.mission.mission import Mission
@@ -45,10 +46,18 @@ def small() -> tuple[Repertoire, Table]:
     return small_hexapod()
 
 
+@pytest.fixture(autouse=True)
+def trials_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Motors do not tell that they give no torque, and help takes no time; see `test_falls` for these."""
+    monkeypatch.setattr(Monitor, "listen", lambda *_: False)
+    for module in (simulated, mission_module):
+        monkeypatch.setattr(module, "ASSISTANCE", 0.0)
+
+
 def walk(small: tuple[Repertoire, Table], **settings: object) -> tuple[list[Event], surefoot.Mission]:
     repertoire, table = small
     mission = surefoot.Mission(
-        repertoire, rehearsal=table, selector="rehearsed", refinement=0, seed=1, **settings
+        repertoire, rehearsal=table, selector="rehearsed", refinement=0, seed=1, max_falls=99, **settings
     )
     return list(mission), mission
 
@@ -87,7 +96,7 @@ def test_a_mission_ends_in_time_though_the_robot_fell_just_before(small: tuple[R
     fallen = next(event.time for event in walk(small, **change, seconds=6.0)[0] if event.kind == "fall")
     for rest in (0.1, 0.6):
         result = walk(small, **change, seconds=fallen + rest)[1].result
-        assert (result.falls, result.trials) == (1, 0)
+        assert result.falls == 1
         assert result.assistances == (rest > 0.5)
         assert result.seconds == pytest.approx(fallen + rest)
 
@@ -137,28 +146,19 @@ def test_while_it_walks_it_simulates_all_gaits(
         if event.kind == "thought":
             known = [len(mission._outcomes.rows)]
         known += [len(mission._outcomes.rows)] if event.kind == "walk" and known else []
-    assert known[0] <= 4 < known[-1] == len(repertoire)
+    assert known[0] <= 9 < known[-1] == len(repertoire), "those for the cause, and four others, come first"
     assert len(set(known)) > 3, "not all at once"
 
 
-def test_a_robot_that_tips_over_while_it_stands_sets_off_at_once() -> None:
+def test_a_robot_that_would_tip_over_while_it_stands_sets_off_at_once() -> None:
     gaits = surefoot.load("quadruped")
     mission = surefoot.Mission(gaits, changes=["back_left:lost@1"], seconds=12.0, refinement=0, seed=1)
     calls = note_calls(mission)
     events = list(mission)
-    names = [call.name for call in calls]
-    upright = names.index("set_upright")
-    assert names[upright : upright + 3] == ["set_upright", "stand", "set_upright"]
-    assert "stand" not in names[upright + 2 :]
-    later = [
-        call for before, call in itertools.pairwise(calls[upright + 2 :]) if before.name == "set_upright"
-    ]
-    begins = [call.abrupt for call in later if call.name == "drive"]
-    assert set(begins) == {True}, "it begins as episodes do"
-    walks = [event.time for event in events if event.kind == "walk" and event.time > 3.0]
-    assert len(walks) > 1
+    after = [call for before, call in itertools.pairwise(calls) if before.name == "set_upright"]
+    assert after
+    assert {(call.name, call.name == "drive" and call.abrupt) for call in after} == {("drive", True)}
     assert "thought" in {event.kind for event in events}
-    assert not mission._knowledge.stands
 
 
 def test_a_whole_robot_walks_with_no_gait_that_was_made_for_a_damage() -> None:
@@ -212,10 +212,11 @@ def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(
     assert abs(paths[0, -1]).max() > 0.5
 
 
-def test_a_robot_that_cannot_stand_is_set_upright_before_a_trial() -> None:
+def test_a_robot_that_cannot_stand_is_set_upright_where_it_fell_or_hardly_moves_alone() -> None:
     events, _ = walk(small_ant(), changes=["back_right:dead@1"], seconds=9.0)
-    kinds = [event.kind for event in events]
-    assert kinds[kinds.index("trial") - 1] == "assistance"
+    assert "trial" in {event.kind for event in events}
+    for before, event in itertools.pairwise(events):
+        assert event.kind != "assistance" or before.kind in ("fall", "alarm", "thought")
     walked = next(event for event in events if event.kind == "walk")
     assert walked.facts["moved"][0] > 0.5  # ahead is where the goal is
     assert abs(walked.facts["moved"][1]) < walked.facts["moved"][0]

@@ -11,8 +11,9 @@ from adapt.mission.events import Event, MissionFacts, read_log
 from adapt.mission.outcomes import SAMPLE
 from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.planner import choose_gait
-from adapt.mission.pose import Pose
+from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.world import ASSISTANCE
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import Faults, load_robot
 from robots.simulation.stepper import Stepper
@@ -160,18 +161,38 @@ def test_a_robot_that_lies_is_set_upright_where_it_lies() -> None:
     world.drive(0, GAIT, 100)
     world._root[2], world._root[3:] = 0.5, (0.0, 1.0, 0.0, 0.0)  # on its back
     assert world.drive(0, GAIT, 5).fell
-    lies = world.pose
-    world.set_upright()
+    lies, joints, clock = world.pose, world._stepper.data.qpos[7:].copy(), world.clock
+    assert not world.set_upright(12.0)
+    assert (world.clock - clock, world.upright) == (pytest.approx(12.0), False)
+    assert world.set_upright(30.0)
+    assert world.clock - clock == pytest.approx(12.0 + ASSISTANCE)
     assert world.pose.distance(lies[:2]) < 0.01
+    assert wrapped_angle(world.pose.yaw - lies.yaw) == pytest.approx(0, abs=1e-6)
+    assert (world._stepper.data.qpos[7:] == joints).all()
+    for lower, touches in ((-1e-3, False), (1e-3, True)):
+        data = world.posed_data()
+        data.qpos[2] -= lower
+        mujoco.mj_forward(world.robot.model, data)
+        assert (data.ncon > 0) == touches
     world.stand(25)
     assert world.upright
+
+
+def test_what_is_due_while_it_is_set_upright_happens_then() -> None:
+    happened = []
+    (repair,) = read_changes(["left_front:lost@5"], ROBOT)
+    world = SimulatedWorld(ROBOT, (repair,), seed=1, on_change=lambda _: happened.append(world.clock))
+    world._root[2], world._root[3:] = 0.5, (0.0, 1.0, 0.0, 0.0)
+    world.drive(0, GAIT, 5)
+    assert world.set_upright(60.0)
+    assert happened == [pytest.approx(5.0)]
 
 
 def test_after_a_simulation_that_blew_up_the_robot_walks_on() -> None:
     world = SimulatedWorld(ROBOT, (), seed=1)
     world._stepper.data.qvel[8] = 5e5
     assert world.drive(0, GAIT, 5).fell
-    world.set_upright()
+    assert world.set_upright(60.0)
     stretch = world.drive(0, GAIT, 50)
     assert (len(stretch.trace), stretch.fell) == (50, False)
 
@@ -258,7 +279,7 @@ def test_the_planner_does_not_put_off_a_risk() -> None:
         return [[speed * SAMPLE * t, 0.0, 0.0] for t in range(1, 11)]
 
     risky, slow, backwards = straight(0.2), straight(0.08), straight(-0.3)
-    paths, risk = np.array([risky] * 2 + [slow] * 3 + [backwards] * 5), np.array([0.9] * 2 + [0.0] * 8)
+    paths, risk = np.array([risky] * 2 + [slow] * 3 + [backwards] * 5), np.array([0.18] * 2 + [0.0] * 8)
     choice = choose_gait(Pose(), (9.0, 0.0), paths, np.full(10, np.inf), risk=risk, present=None, within=0.2)
     assert choice.number == 0
 
@@ -267,6 +288,7 @@ def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> 
     path = tmp_path / "log.jsonl"
     event = Event(1.5, "walk", "Walked.", Pose(1.0, 2.0, 0.5), {"row": 3})
     numbers = {"seconds": 9.0, "within": 0.2, "think_episodes": 400, "refine": 0, "cores": 2, "seed": 1}
+    numbers["max_falls"] = 3
     asked = MissionFacts(robot="hexapod", repertoire="abc", goals=((5, 0),), **numbers)
     path.write_text(asked.line() + "\n" + event.line() + "\n")
     assert read_log(path) == (asked, [event])

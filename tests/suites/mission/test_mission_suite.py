@@ -110,7 +110,7 @@ def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) 
     assert (hour.seconds, hour.falls, hour.alarms) == (pytest.approx(6.0), 0, 0)
     assert hour.distance != across.distance
     assert (found["distance-001", "oracle"].trials, found["distance-001", "oracle"].falls) == (0, 0)
-    assert found["distance-001", "old"].falls > 0
+    assert found["distance-001", "old"].alarms > 0
     report = study.report(study.results())[1].read_text()
     assert "| nominal | lost | 1 | 100% (21% to 100%) |" in report
     assert "| nominal | lost | oracle | 1 |" in report
