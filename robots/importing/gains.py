@@ -54,7 +54,7 @@ def servo_gains(
     mujoco.mj_fullM(model, data, inertia)
     loads = holding_torques(model, data, parts)
     dofs = {name: int(model.joint(name).dofadr[0]) for name in motors}
-    gains = {}
+    gains = dict[str, Gains]()
     for names in _alike(parts, motors):
         masses = [inertia[dofs[name], dofs[name]] for name in names]
         load = max(abs(loads[dofs[name]]) for name in names)
