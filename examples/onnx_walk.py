@@ -92,8 +92,8 @@ class Robot:
     def _quantities(self) -> dict[str, float]:
         """What encoders and an IMU tell, under the names of the file."""
         place, motion = self.model.jnt_qposadr[self._torso], self.model.jnt_dofadr[self._torso]
-        mujoco.mju_quat2Mat(torso := np.zeros(9), self.data.qpos[place + 3 : place + 7])
-        torso = torso.reshape(3, 3)
+        mujoco.mju_quat2Mat(flat := np.zeros(9), self.data.qpos[place + 3 : place + 7])
+        torso = flat.reshape(3, 3)
         down, rates = -self._axes.T @ torso[2], self._axes.T @ self.data.qvel[motion + 3 : motion + 6]
         turned = np.arctan2(torso[1, 0], torso[0, 0]) - self._yaw
         found = {
