@@ -8,9 +8,9 @@ import numpy as np
 
 from robots.description import Description, Servo
 from robots.errors import InvalidRobotError, one_line
+from robots.looks import dress
 from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
 from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
-from robots.rendering.looks import dress
 from robots.task.terrain import BEYOND, clearance, lay
 
 _AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around

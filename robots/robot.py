@@ -19,9 +19,9 @@ from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.files.atomic import explain_errors
 from robots.files.records import validate
 from robots.files.texts import parse_yaml, read_text
+from robots.looks import dress
 from robots.mjcf.reading import read_self_contained
 from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
-from robots.rendering.looks import dress
 from robots.task.measures import even_cells
 from robots.task.observations import Channel, Entry, Sensed, channels, entries
 

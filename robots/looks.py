@@ -8,11 +8,18 @@ from itertools import cycle
 import mujoco
 
 from robots.description import Description
-from robots.rendering.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 _Color = tuple[float, ...]
 
-_LEGS = ORANGE, SKY, GREEN, VERMILION, BLUE, PURPLE
+# of the palette of Okabe and Ito, in the order of the Hexapod's legs
+_LEGS = [
+    (0.94, 0.66, 0.05, 1.0),
+    (0.34, 0.71, 0.91, 1.0),
+    (0.00, 0.62, 0.45, 1.0),
+    (0.84, 0.37, 0.00, 1.0),
+    (0.00, 0.45, 0.70, 1.0),
+    (0.80, 0.47, 0.65, 1.0),
+]
 _SHELL, _LIMB = (0.14, 0.22, 0.36, 1.0), (0.33, 0.37, 0.43, 1.0)
 _PLAIN = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's colour of what is given none
 _GROUND = "surefoot_ground"  # name of a material
@@ -37,7 +44,7 @@ def dress(spec: mujoco.MjSpec, description: Description) -> None:
     if len(soles) > 1 and len({_color(spec, first) for first, *_ in soles}) == 1:
         for part, own, color in zip(parts, soles, cycle(_LEGS), strict=False):
             for geom in [*own, *spec.joint(part.joints[-1]).parent.find_all("geom")]:
-                geom.rgba, geom.material = _rgba(color), ""
+                geom.rgba, geom.material = color, ""
     _show(spec, torso, [sole for own in soles for sole in own])
     for geom in torso.find_all("geom"):
         if _color(spec, geom) == _PLAIN:
@@ -101,8 +108,3 @@ def _color(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> _Color:
     """The colour of a geom, its material's if it has none of its own."""
     own = tuple(geom.rgba.astype(float).round(6).tolist())
     return own if own != _PLAIN or not geom.material else tuple(spec.material(geom.material).rgba.tolist())
-
-
-def _rgba(color: str) -> _Color:
-    """A colour from its hexadecimal digits, such as #0072b2."""
-    return (*(int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)), 1.0)
