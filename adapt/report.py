@@ -177,9 +177,9 @@ def draw_diagnosis(axes: Axes, diagnoses: Sequence[Mapping[str, float]]) -> None
     axes.set_yticks([0, 0.5, 1])
     axes.set_ylabel("what is wrong [probability]")
     axes.spines[["top", "right"]].set_visible(False)
-    where = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    labels = [bars.get_label() for bars in axes.containers]  # all of them: Matplotlib omits those with a _
-    axes.legend(axes.containers, labels, **where, frameon=False, fontsize=8)
+    bars = axes.containers
+    labels = [str(bar.get_label()) for bar in bars]  # all of them: Matplotlib omits those with a _
+    axes.legend(bars, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
 
 
 def leading_causes(diagnoses: Sequence[Mapping[str, float]], count: int) -> list[str]:

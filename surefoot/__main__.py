@@ -9,7 +9,7 @@ import sys  # noqa: E402
 from robots.errors import SurefootError  # noqa: E402
 from surefoot import interrupts  # noqa: E402
 
-__spec__ = None  # type: ignore[assignment] - then processes that are spawned import this file too
+__spec__ = None  # then processes that are spawned import this file too
 
 
 def run() -> None:
