@@ -65,7 +65,7 @@ def test_plans_that_are_refused() -> None:
     (change,) = read_changes(["left_front:lost@20"], ROBOT)
     for arguments, message in (
         (((), 0.2, 10.0, (change,)), "does not happen during the mission"),
-        (((), 0.2, 0.0), "lasts more than 0"),
+        (((), 0.2, 0.0), "the time of a mission must be a finite number above 0 s"),
         (((), math.nan, 10.0), "must be positive"),
         ((((math.inf, 0.0),), 0.2, 10.0), "at most 1000 m"),
         ((((2000.0, 0.0),), 0.2, 10.0), "at most 1000 m"),
