@@ -66,8 +66,8 @@ def test_plans_that_are_refused() -> None:
     for arguments, message in (
         (((), 0.2, 10.0, (change,)), "does not happen during the mission"),
         (((), 0.2, 0.0), "the time of a mission must be a finite number above 0 s"),
-        (((), math.nan, 10.0), "must be positive"),
-        ((((math.inf, 0.0),), 0.2, 10.0), "at most 1000 m"),
+        (((), math.nan, 10.0), "the distance at which a goal is reached must be"),
+        ((((math.inf, 0.0),), 0.2, 10.0), "a coordinate of a goal must be"),
         ((((2000.0, 0.0),), 0.2, 10.0), "at most 1000 m"),
     ):
         with pytest.raises(InvalidValueError, match=message):
