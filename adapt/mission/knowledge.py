@@ -87,10 +87,8 @@ class Knowledge:
         self._seed, self._episodes, self._threads = seed, episodes, threads
         self._refinement, self._on_refined = refinement, on_refined
         self._rate = thinking_rate(repertoire.robot) * cores  # control steps that it simulates in a second
-        self._refined, self._fresh = (
-            0,
-            False,
-        )  # searches, and whether the last found a gait that was not tried
+        self._refined = 0  # searches
+        self._fresh = False  # whether the last one found a gait that was not tried yet
         self._others: list[int] = []  # gaits that are promising, too, after the last trial
         self._tried: set[int] = set()  # gaits, since it began to look for what is wrong
         robot = repertoire.robot

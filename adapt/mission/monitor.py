@@ -38,9 +38,8 @@ class _Usual:
     sound: np.ndarray  # (j,) bool: joints without damage, of which alone it is known how they move
     powerless: np.ndarray  # (j,) bool: joints whose motors give no torque
     torque: float  # [N m] from which on one of these works again
-    least: (
-        np.ndarray
-    )  # (j,) [N m] mean torques of half a second below which the motors of other joints give none
+    # mean torques of half a second below which the motors of other joints give none, (j,) [N m]
+    least: np.ndarray
 
 
 class Monitor:
