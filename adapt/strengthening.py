@@ -131,10 +131,8 @@ class Strengthening:
         threads: int | None = None,
         on_finished: Callable[[str], object] | None = None,
     ) -> None:
-        below = real_number("below", below, 0, above=True)
-        if below > 1:
-            raise InvalidValueError(f"below is a share of the healthy distance, of at most 1, not {below:g}")
-        self.repertoire, self.table, self.below = repertoire, table, below
+        self.repertoire, self.table = repertoire, table
+        self.below = real_number("below", below, 0, above=True)  # above 1, all damages are searched
         self.seed = whole_number("seed", seed, 0, MOST_SEED)
         self.refinement = refinement or RefinementSettings(episodes=EPISODES)
         self.randomization, self._threads, self._on_finished = randomization, threads, on_finished

@@ -35,7 +35,7 @@ from surefoot.resuming import take_up
 @click.option("--out", type=AnyPath, required=True, help="File for the repertoire with the new gaits.")
 @click.option(
     "--below",
-    type=Number(min=0, max=1, min_open=True),
+    type=Number(min=0, min_open=True),
     default=0.5,
     show_default=True,
     help="Search for a gait where the best one makes less than this share of the healthy distance.",

@@ -42,9 +42,8 @@ def with_gains(robot: Robot, **gains: float) -> Robot:
     more = "".join(f", {name}: {value}" for name, value in gains.items())
     before, servos, after = robot.yaml.partition("\nservos:")
     part, joints, rest = after.partition("\n\n")
-    return robot_from_text(
-        robot.xml, before + servos + part.replace("}", f"{more}}}") + joints + rest, origin="r"
-    )
+    part = re.sub(rf", ({'|'.join(gains)}): [^,}}]+", "", part).replace("}", f"{more}}}")
+    return robot_from_text(robot.xml, before + servos + part + joints + rest, origin="r")
 
 
 def best_of_random(robot: Robot) -> np.ndarray:

@@ -112,7 +112,7 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, mon
         *("--selector", "rehearsed"),
     )
     assert (code, err) == (0, "")
-    assert "trial 2 row 6 predicted" in out
+    assert "trial 2 row 6 expected" in out
     trials = json.loads((file.with_name("r") / "recovery.json").read_text())["trials"]
     assert [trial["specialist"] for trial in trials[:2]] == ["", LOST]
     assert "recovered: with the new gait" in out

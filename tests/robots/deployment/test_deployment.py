@@ -194,10 +194,10 @@ def test_a_gait_that_diverges_at_once_leaves_its_half_empty(tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"seconds": 0}, "seconds must last a control step"),
-        ({"seconds": -1}, "seconds must last a control step"),
-        ({"seconds": float("nan")}, "seconds must last a control step"),
-        ({"seconds": float("inf")}, "seconds must last a control step"),
+        ({"seconds": 0}, "seconds must be a finite number above 0 s"),
+        ({"seconds": -1}, "seconds must be a finite number above 0 s"),
+        ({"seconds": float("nan")}, "seconds must be a finite number above 0 s"),
+        ({"seconds": float("inf")}, "seconds must be a finite number above 0 s"),
         ({"seconds": 1e308}, "at most 3600 s"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"frame_every": 0}, "frame_every must be at least 1"),
