@@ -48,7 +48,7 @@ def small() -> tuple[Repertoire, Table]:
 
 @pytest.fixture(autouse=True)
 def trials_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Motors do not tell that they give no torque, and help takes no time; see `test_mission_falls` for these."""
+    """Motors do not tell that they give no torque, and help takes no time: `test_mission_falls` has these."""
     monkeypatch.setattr(Monitor, "listen", lambda *_: False)
     for module in (simulated, mission_module):
         monkeypatch.setattr(module, "ASSISTANCE", 0.0)
