@@ -2,11 +2,11 @@
 
 A robot is in one of three modes, which `RobotServer._mode` decides in every control step:
 
-| mode | what its motors do | when |
-|---|---|---|
-| ready | they are damped | before the first good command of a session; after an error of the motors |
-| driven | what the last good command says | it came in the last two control steps, and sensors work |
-| damping | they are damped | it came earlier; sensors told nothing sound for 0.2 s; it says so |
+* ready: its motors are damped before the first good command of a session, and after an error of the motors.
+* driven: they do what the last good command says, as long as that came in the last two control steps and the
+  sensors work.
+* damping: they are damped since that command came earlier, or since sensors told nothing sound for 0.2 s; the
+  robot says so.
 
 Nothing that a socket brings, and no error of the robot, ends the control loop.
 """
