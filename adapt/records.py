@@ -102,6 +102,7 @@ class Trial:
         specialist: the damages for which it was refined, if it is one of the repertoire's specialists; or "".
         refined: whether the controller was found during the recovery, see `RefinedGait`.
         thought: what the selector simulated after it, if it did.
+        objective: what `predicted` and `measured` are, as in the `Recovery`: `progress` is in metres.
     """
 
     number: int
@@ -118,6 +119,7 @@ class Trial:
     specialist: str = ""
     refined: bool = False
     thought: Thought | None = None
+    objective: str = "progress"
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def recover(
         )
         chooser = make_selector(entry, context)
         search = ConfirmedSearch(chooser, incumbent, confirmations=confirmations, nowhere=aim.nowhere)
-        tried = _trials(damaged, seed, search, on_trial, interrupted, traced=entry.thinks)
+        tried = _trials(damaged, seed, search, aim, on_trial, interrupted, traced=entry.thinks)
         chosen = search.recommendation()
         recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
         best, reached = None, None
@@ -207,6 +207,7 @@ def _trials(
     damaged: Evaluator,
     seed: int,
     search: ConfirmedSearch,
+    aim: RecoveryObjective,
     on_trial: Callable[[Trial], None] | None,
     interrupted: Callable[[], bool],
     *,
@@ -219,7 +220,8 @@ def _trials(
         confirms = search.confirms
         if (attempt := next(attempts, None)) is None:
             break
-        tried.append(_trial(damaged, search.selector, attempt, len(tried) + 1, confirms=confirms))
+        trial = _trial(damaged, search.selector, attempt, len(tried) + 1, confirms=confirms)
+        tried.append(replace(trial, objective=aim.name))
         if on_trial:
             on_trial(tried[-1])
     return tuple(tried)

@@ -182,7 +182,7 @@ def recover(
     def show(trial: Trial) -> None:
         if trial.number == 1:  # whatever may be wrong with the input, nothing was printed before
             console.print(choice)
-        print_trial(trial, objective=objective)
+        print_trial(trial)
 
     gaits, record, picture = result_paths(folder)
     with new_folder(folder), locked(record):
@@ -227,11 +227,11 @@ def _choose(
     return entry.name, None, f"selector: {entry.name}{without}"
 
 
-def print_trial(trial: Trial, *, objective: str = OBJECTIVES[0]) -> None:
+def print_trial(trial: Trial) -> None:
     """A line per trial, in metres unless a recovery is after another objective."""
     predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
     went = f"predicted {predicted:>8}  measured {measured:>8}  {trial.distance:6.2f} m"
-    if objective == OBJECTIVES[0]:
+    if trial.objective == OBJECTIVES[0]:
         went = f"expected {trial.predicted:6.2f} m  went {trial.distance:6.2f} m"
     fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
     diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
