@@ -28,7 +28,7 @@ Message = dict[str, Any]
 _TRIAL_SECONDS = 5.0  # of a trial that are shown
 _TRIAL_STEP = 0.04  # between the poses of a trial [s]
 _OF_TRIAL = (
-    *("number", "row", "cell", "seed", "predicted", "measured", "fell", "steps", "distance"),
+    *("number", "row", "cell", "seed", "predicted", "measured", "fell", "steps", "distance", "objective"),
     *("diagnosis", "confirms", "refined", "specialist"),
 )
 
