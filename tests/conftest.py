@@ -12,21 +12,29 @@ from surefoot.commands.main import main
 # tests in a real browser need one: `make test-browser` names it
 collect_ignore = [] if os.environ.get("SUREFOOT_BROWSER") else ["browser"]
 
-# tests that take long and share nothing: whoever has finished all else takes the next
-APART = ("test_examples.py", "test_readme.py", "test_results.py", "test_tutorials.py")
-
 
 def pytest_configure() -> None:
     """Be interruptible: a shell has its background jobs ignore interrupts, which processes inherit."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def shares(item: pytest.Function) -> bool:
+    """Whether a test uses a fixture of its module, or is in a module that keeps what its helpers made."""
+    own = (found[-1] for found in item._fixtureinfo.name2fixturedefs.values())
+    kept = any(hasattr(value, "cache_info") for value in vars(item.module).values())
+    return kept or any(fixture.scope == "module" and fixture.baseid == item.parent.nodeid for fixture in own)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of several processes one runs all tests of a file, so that fixtures of the file are made once."""
+    """One process runs the tests of a file that share something; whoever is free takes the rest."""
     for item in items:
-        if item.path.name not in APART and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath))))
+        if (
+            item.get_closest_marker("xdist_group") is None
+            and isinstance(item, pytest.Function)
+            and shares(item)
+        ):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 @pytest.fixture

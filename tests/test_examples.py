@@ -35,12 +35,20 @@ EXPECTED = {
     "include_quadruped.py": "rehearsed under 3 conditions",
     "include_hexapod.py": "1 gaits, each rehearsed under 96 conditions",
 }
-
-
 NEED_A_ROBOT = {"recover_over_link.py", "unitree_bridge.py"}  # their tests have one
 
 
-@pytest.mark.parametrize("name", sorted({path.name for path in EXAMPLES.glob("*.py")} - NEED_A_ROBOT))
+QUICK = {"explicit_pd.py", "gymnasium_loop.py"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(path.name, marks=[] if path.name in QUICK else pytest.mark.slow)
+        for path in sorted(EXAMPLES.glob("*.py"))
+        if path.name not in NEED_A_ROBOT
+    ],
+)
 def test_an_example(name: str, tmp_path: Path) -> None:
     arguments = [argument.format(folder=tmp_path) for argument in ARGUMENTS.get(name, [])]
     if name == "onnx_walk.py":
@@ -73,7 +81,14 @@ def test_the_example_of_a_recovery_over_a_link(tmp_path: Path) -> None:
     assert last.startswith("walk on with gait ")
 
 
-@pytest.mark.parametrize("source", ["hexapod", "quadruped", "network"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "hexapod",
+        pytest.param("quadruped", marks=pytest.mark.slow),
+        pytest.param("network", marks=pytest.mark.slow),
+    ],
+)
 def test_the_example_of_onnx_walks_as_far_as_the_simulation(source: str, tmp_path: Path) -> None:
     """The Hexapod's gait sees nothing, the Quadruped's its heading, and the network all that a draft sees."""
     if source == "network":
@@ -100,6 +115,7 @@ def test_the_example_of_onnx_says_in_a_sentence_what_is_wrong(tmp_path: Path) ->
         assert message in finished.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "length"), [("lizard", 0.40), ("mule", 0.97), ("octopod", 0.40), ("terrier", 0.60)]
 )

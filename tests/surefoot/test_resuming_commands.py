@@ -43,9 +43,13 @@ def test_threads_change_no_byte(run, command, file: Path) -> None:
     assert file.with_name("a.h5").read_bytes() == file.with_name("b.h5").read_bytes()
 
 
-@pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "interruption"),
+    [("evaluate", signal.SIGINT), ("rehearse", signal.SIGTERM)],
+    indirect=["command"],
+)
 def test_after_an_interruption_the_same_command_goes_on(run, command, file: Path, interruption) -> None:
-    options = [*command, "--episodes", 600 if command[0] == "evaluate" else 60, "--threads", 1]
+    options = [*command, "--episodes", 300 if command[0] == "evaluate" else 40, "--threads", 1]
     whole, (out, unfinished) = file.with_name("whole.h5"), outputs(command, file)
     assert run(*options, "--out", whole)[0] == 0
     words = [sys.executable, "-m", "surefoot", *map(str, options)]
@@ -79,6 +83,7 @@ def test_what_another_evaluation_left_is_replaced_only_when_asked_to(run, comman
     assert not unfinished.exists()
 
 
+@pytest.mark.parametrize("command", ["evaluate"], indirect=True)
 def test_one_process_at_a_time_works_on_an_output(run, command, file: Path) -> None:
     out, unfinished = outputs(command, file)
     with locked(out):

@@ -1,0 +1,145 @@
+"""Commands and options of README and the documentation exist, Python compiles, and most blocks run.
+
+A block of the documentation that is not run says why in a comment above it: `<!-- not run: takes hours -->`.
+"""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import matplotlib
+import numpy as np
+import pytest
+
+import surefoot
+from adapt.damage.text import parse_damage
+from repertoire.evaluation.evaluator import Evaluator
+from surefoot.commands.main import COMMANDS, cli
+from surefoot.shipped import repertoire_path
+
+ROOT = Path(__file__).parent.parent
+RUN = [
+    "README.md",
+    "docs/quickstart.md",
+    *(
+        f"docs/tutorials/{name}.md"
+        for name in ("train", "recover", "own-problem", "plugin", "cluster", "paper", "onto-a-robot")
+    ),
+    *(f"docs/reference/{name}.md" for name in ("cheat-sheet", "format", "observations", "robots")),
+]
+OWN_ROBOT = "docs/tutorials/own-robot.md"  # which tests/robots/importing runs
+# what people wrote; reports of studies, in folders of `results`, are written by commands
+PAGES = [
+    "README.md",
+    *sorted(
+        str(path.relative_to(ROOT))
+        for folder in (".", "explanations", "reference", "results", "tutorials")
+        for path in (ROOT / "docs" / folder).glob("*.md")
+    ),
+]
+BLOCK = re.compile(r"(?:<!-- not run: ([^>]+) -->\n)?^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SMALL = {  # of commands and of Python, so that a page takes seconds
+    r"train ant --evaluations 20000": "train ant --evaluations 40 --emitters 2 --batch-size 20 --hidden 8 "
+    "--episode-steps 40",
+    r"--domains sphere-100 --evaluations 4000": "--domains sphere-20 --evaluations 400 "
+    "--algorithms map-elites,sep-cma-mae",
+    r"--think-episodes 300": "--refine 0 --trials 4 --think-episodes 40",
+    r"recover hexapod --damage (\S+halved)": r"recover hexapod --damage \1 --trials 4 --refine 0 "
+    "--think-episodes 9",
+    r"recover hexapod --damage (\S+) --out": r"recover hexapod --damage \1 --think-episodes 40 --refine 40 "
+    "--trials 2 --out",
+    r"(\s+)trials=8": r"\1trials=4, selector='rehearsed'",  # which needs no minute to think
+    r"seed=1, table=table": "seed=1, trials=4, table=table",
+    r"--seconds 2 ": "--seconds 0.2 ",
+    r"range\(500\)": "range(5)",
+}
+
+
+def blocks(page: str) -> list[tuple[str, str, str]]:
+    """Why it is not run, language and text of each block."""
+    return BLOCK.findall((ROOT / page).read_text())
+
+
+def commands(page: str) -> list[list[str]]:
+    """The words of each line that calls surefoot."""
+    lines = (line for _, language, text in blocks(page) if language == "sh" for line in text.splitlines())
+    split = (shlex.split(line.removesuffix("&"), comments=True) for line in lines)
+    return [words[1:] for words in split if words[:1] == ["surefoot"]]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_have_the_options_that_it_gives_them(page: str) -> None:
+    for words in commands(page):
+        command: click.Command = cli
+        while isinstance(command, click.Group):
+            context = click.Context(command)
+            _, rest, _ = command.make_parser(context).parse_args(list(words))
+            assert rest, words
+            if (found := command.get_command(context, rest[0])) is None:
+                break  # options without a command
+            command, words = found, rest[1:]
+        command.make_parser(click.Context(command, **command.context_settings)).parse_args(list(words))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_python_of_a_page_compiles_and_names_what_surefoot_has(page: str) -> None:
+    for reason, language, text in blocks(page):
+        if language == "python":
+            compile(text, page, "exec")
+            assert set(re.findall(r"\bsurefoot\.(\w+)\(", text)) <= set(dir(surefoot))
+        assert reason or page in (*RUN, OWN_ROBOT), "say why it is not run"
+
+
+def test_the_cheat_sheet_has_every_command() -> None:
+    assert {words[0] for words in commands("docs/reference/cheat-sheet.md")} == set(COMMANDS)
+
+
+def run_block(language: str, text: str, names: dict[str, Any]) -> None:
+    """Run Python, or each command of a block; there are only those of surefoot."""
+    for long, short in SMALL.items():
+        text = re.sub(long, short, text)
+    if language == "python":
+        exec(text, names)
+        return
+    for line in text.splitlines():
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "surefoot", line
+        if arguments[0] == "--plugin":  # which would stay registered
+            subprocess.run([sys.executable, "-m", program, *arguments], check=True)
+        else:
+            cli.main(arguments, standalone_mode=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_the_blocks_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("repertoire.h5").symlink_to(repertoire_path("hexapod"))
+    matplotlib.use("agg")
+    names: dict[str, Any] = {}
+    for reason, language, text in blocks(page):
+        if reason or (page == "README.md" and language == "sh"):
+            continue
+        if file := re.match(r"# (\w+\.py)\n", text):
+            Path(file[1]).write_text(text)
+        else:
+            run_block(language, text, names)
+
+
+@pytest.mark.slow
+def test_the_old_gait_of_the_ant_tips_over_wherever_one_looks() -> None:
+    """In `deploy` and in a recovery's fresh episodes."""
+    told = json.loads((ROOT / "docs/results/demo-ant/recovery.json").read_text())
+    gaits, row, damage = surefoot.load("ant"), told["incumbent"], told["damage"]
+    assert surefoot.deploy(gaits, row, damage=damage, seconds=8, seed=1).summary().endswith("it falls")
+    broken = parse_damage(damage, gaits.robot).apply(gaits.robot)
+    with Evaluator(gaits, {"whole": gaits.robot, "broken": broken}, threads=1) as evaluator:
+        whole = evaluator.run(np.full(3, row), np.arange(3))
+        lame = evaluator.run(np.full(10, row), np.arange(10), robots=np.ones(10, np.int64))
+    assert not whole.fell.any()
+    assert lame.fell.all()
