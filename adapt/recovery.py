@@ -6,27 +6,22 @@ from functools import partial
 
 import numpy as np
 
-from adapt.confirmation import CONFIRMATIONS, ConfirmedSearch
+from adapt.confirmation import ConfirmedSearch
 from adapt.damage.damage import Damage
-from adapt.objective import OBJECTIVES, Progress, RecoveryObjective, find_objective
+from adapt.objective import Progress, RecoveryObjective, find_objective
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Performance, Recovery, Trial
 from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.rehearsal.table import Table
-from adapt.selectors.catalogue import (
-    DEFAULT_SELECTOR,
-    AnySelector,
-    choose_selector,
-    find_selector,
-    make_selector,
-)
+from adapt.requests import RecoveryRequest
+from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.calibration import Calibration
+from adapt.self_model.features import check_sensors
 from adapt.self_model.twin import RefinementSettings, Thinking
 from adapt.trials import Attempt, run_trials
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
-from robots.arrays import whole_number
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.robot import Robot
@@ -47,19 +42,13 @@ _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
 def recover(
     repertoire: Repertoire,
     damage: Damage,
+    request: RecoveryRequest,
     *,
-    seed: int,
-    trials: int = 20,
-    selector: AnySelector | None = None,
     table: Table | None = None,
     rehearse: bool = False,
     calibration: Calibration | None = None,
-    objective: str = OBJECTIVES[0],
-    max_falls: int | None = None,
-    confirmations: int = CONFIRMATIONS,
-    threads: int | None = None,
-    oracle: bool = False,
     thinking: Thinking | None = None,
+    threads: int | None = None,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
@@ -69,41 +58,29 @@ def recover(
     Args:
         repertoire: of the intact robot.
         damage: what broke.
-        seed: at least 0; the result depends on nothing else that is not in the other arguments.
-        trials: how many there may be at most, at least 1, confirmation trials included.
-        selector: what chooses the trials: a name, or a class or another object that makes one in a
-            `Context`; `self-model` by default.
+        request: what to do.
         table: the repertoire's rehearsal.
         rehearse: whether to rehearse each leg dead and lost first, see `quick_rehearsal`, if there is no
             table and the selector makes use of one.
         calibration: models of the real robot. Then one of them, which the seed chooses, is damaged in place
             of the repertoire's robot, and a selector that simulates thinks with the medians of all.
-        objective: what gaits are selected, refined, confirmed and reported by: `progress`, see
-            `adapt.objective`, or `reward`, as in the training.
-        max_falls: how many trials may end in a fall, at least 1; any number by default.
-        confirmations: trials of the recommended controller, and as many of the incumbent, by which it must
-            be better, see `ConfirmedSearch`; 0 to hand it over as it is.
+        thinking: what a selector that simulates may do between trials, in place of what the request says of
+            that.
         threads: of the simulation; all cores by default. The result does not depend on it.
-        oracle: whether to find the repertoire's best by trying all of it, many times.
-        thinking: what a selector that simulates may do between trials; see `Thinking` for what it does by
-            default, which is to refine gaits too.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done,
             perhaps from other threads.
-        interrupted: asked again and again whether to stop, with the best gait that is confirmed by then.
+        interrupted: asked again and again whether to stop, with the best gait so far, see `ConfirmedSearch`.
 
     Raises:
-        UnknownNameError: the robot has no such part, or there is no such selector or objective.
-        InvalidValueError: the repertoire is empty or does not fit its robot, the selector needs a table and
-            there is none or the other way round, or an argument is outside what is said here.
+        UnknownNameError: the robot has no such part, or there is no such selector.
+        InvalidValueError: the repertoire is empty or does not fit its robot, or the selector needs a table
+            and there is none or the other way round.
     """
-    trials, seed = whole_number("trials", trials, 1), whole_number("seed", seed, 0)
-    max_falls = None if max_falls is None else whole_number("max_falls", max_falls, 1)
-    confirmations = whole_number("confirmations", confirmations, 0)
+    seed = request.seed
     _check_repertoire(repertoire)
-    find_objective(objective, repertoire, 0.0)
-    entry = find_selector(DEFAULT_SELECTOR if selector is None else selector)
-    if thinking is not None and not entry.thinks:
+    entry = find_selector(request.selector)
+    if not entry.thinks and (thinking is not None or request.thinks):
         raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
     rehearsing, trying, thinking_on, refining = (
         on_progress and partial(on_progress, what) for what in _TAKES_TIME
@@ -120,18 +97,16 @@ def recover(
     with Evaluator(repertoire, {"intact": robot}, threads=threads) as intact:
         incumbent = find_incumbent(intact, seed=seed)
         episodes = fresh_episodes(intact, incumbent, seed)
-        aim = find_objective(objective, repertoire, float(episodes.distances.mean()))
+        aim = find_objective(request.objective, repertoire, float(episodes.distances.mean()))
         healthy = performance_of(episodes, aim)
         table = table and aim.of_table(table)
     prior = prior_of(repertoire, believed, aim, table, seed, threads, trying)
     with Evaluator(repertoire, {"damaged": broken}, threads=threads, objective=aim.of) as damaged:
         truth = None
-        if oracle or entry.needs_truth:
+        if request.oracle or entry.needs_truth:
             truth = true_objectives(damaged, seed=seed, on_progress=trying)
         if entry.thinks:
-            thinking = thinking or Thinking(
-                repertoire, threads=threads, refinement=RefinementSettings.of(repertoire)
-            )
+            thinking = thinking or thinking_of(request, repertoire, threads)
             hurried = thinking.hurried
             thinking = replace(
                 thinking,
@@ -141,22 +116,22 @@ def recover(
             )
         context = Context(
             prior,
-            trials=trials,
+            trials=request.trials,
             seed=seed,
             table=table,
             truth=truth if entry.needs_truth else None,
-            max_falls=max_falls,
+            max_falls=request.max_falls,
             thinking=thinking,
             on_thinking=thinking_on,
             on_refining=refining,
         )
         chooser = make_selector(entry, context)
-        search = ConfirmedSearch(chooser, incumbent, confirmations=confirmations, nowhere=aim.nowhere)
+        search = ConfirmedSearch(chooser, incumbent, confirmations=request.confirmations, nowhere=aim.nowhere)
         tried = _trials(damaged, seed, search, aim, on_trial, interrupted, traced=entry.thinks)
         chosen = search.recommendation()
         recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
         best, reached = None, None
-        if oracle and truth is not None:
+        if request.oracle and truth is not None:
             best, reached = _oracle(damaged, aim, truth, (chosen, recovered), seed)
         return Recovery(
             robot=robot.name,
@@ -178,6 +153,20 @@ def recover(
             refined=search.selector.refined,
             seconds=damaged.robots[0].description.episode_steps * robot.control_step,
         )
+
+
+def thinking_of(request: RecoveryRequest, repertoire: Repertoire, threads: int | None) -> Thinking:
+    """What a request says of a selector that simulates."""
+    refinement = None if request.refine == 0 else RefinementSettings.of(repertoire, request.refine)
+    sensors = check_sensors(request.sensors)
+    return Thinking(
+        repertoire,
+        request.think,
+        request.think_episodes,
+        sensors,
+        refinement=refinement,
+        threads=threads,
+    )
 
 
 def prior_of(

@@ -14,6 +14,7 @@ from adapt.objective import find_objective
 from adapt.recovery import recover
 from adapt.rehearsal.storage import read_table
 from adapt.rehearsal.table import Table
+from adapt.requests import RecoveryRequest
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME, RunFiles
@@ -203,7 +204,8 @@ def _recovery(
     repertoire = subject.repertoire
     damage = parse_damage(damage_text, repertoire.robot)
     table = subject.table if selector in _MILD_SELECTORS else None
-    recovery = recover(repertoire, damage, seed=seed, selector=selector, table=table, objective=objective)
+    request = RecoveryRequest(seed=seed, selector=selector, objective=objective)
+    recovery = recover(repertoire, damage, request, table=table)
     aim = find_objective(objective, repertoire, recovery.healthy.distance)
     incumbent, new = recovery.incumbent, recovery.row
     confirmed = (trial.row for trial in recovery.trials if trial.confirms and trial.row != incumbent)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from adapt.damage.text import parse_damage
 from adapt.recovery import recover
+from adapt.requests import RecoveryRequest
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import start_training
@@ -32,7 +33,7 @@ def main(folder: Path, evaluations: int, selector: str) -> None:
     print(repertoire.metrics)
 
     damage = parse_damage("front_left:lost", repertoire.robot)
-    recovery = recover(repertoire, damage, seed=1, trials=10, selector=selector)
+    recovery = recover(repertoire, damage, RecoveryRequest(seed=1, trials=10, selector=selector))
     for name, level in recovery.performances().items():
         print(f"{name}: {level.objective:.1f} ({level.distance:.2f} m)")
     print(f"walk on with the gait of cell {recovery.cell}")

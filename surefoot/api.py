@@ -11,6 +11,7 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.records import Recovery, Trial
+from adapt.requests import RecoveryRequest
 from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
 from robots.arrays import whole_number
@@ -18,6 +19,7 @@ from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists
 from robots.robot import Robot
 from surefoot.interrupts import interrupt_flag
+from surefoot.keywords import asked, takes
 from surefoot.printing import console, note
 from surefoot.progress import phase_bars, training_bar
 from surefoot.resuming import Stopped, check_output, run_to_file
@@ -25,7 +27,6 @@ from surefoot.shipped import caution, chosen, opened, repertoire_path, result_fi
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
-    from adapt.selectors.catalogue import AnySelector
     from adapt.self_model.calibration import Calibration
     from adapt.self_model.twin import Thinking
     from adapt.strengthening import Strengthening
@@ -208,19 +209,15 @@ def _trained(
     return training.repertoire()
 
 
+@takes(RecoveryRequest)
 def recover(
     source: Source,
     damage: Damage | str,
     *,
-    seed: int = 1,
-    trials: int = 20,
-    selector: "AnySelector | None" = None,
     rehearsal: "Table | str | Path | bool | None" = None,
     calibration: "Calibration | str | Path | None" = None,
-    objective: str = "progress",
-    threads: int | None = None,
-    oracle: bool = False,
     thinking: "Thinking | None" = None,
+    threads: int | None = None,
     progress: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
@@ -231,29 +228,20 @@ def recover(
     Args:
         source: a repertoire, or what `load` takes.
         damage: what breaks, e.g. `front_left:lost`.
-        seed: from which every random number derives.
-        trials: how many there may be at most. The last ones confirm that the gait found is better than the
-            old one, which it otherwise does not replace; see `adapt.confirmation`.
-        selector: what chooses the trials: a class of your own, anything else that makes a `Selector` in a
-            `Context`, or a name; `self-model` by default, and `rehearsed` where there is little time to
-            compute.
         rehearsal: what `rehearse` returned, or its file, if the selector uses one; False for none. By default
             the one next to the repertoire's file; where there is none, each leg is rehearsed dead and lost
             first, if that takes some minutes at most.
         calibration: what `calibrate` returned, or its file; by default the one next to the repertoire's file,
             if there is one. Then a model of the real robot breaks, not the robot as built.
-        objective: what gaits are selected, refined, confirmed and reported by: `progress` while up [m], less
-            a price for falls, or `reward`, as in the training.
+        thinking: what the `self-model` selector may do between trials, in place of `think`, `think_episodes`,
+            `sensors` and `refine`.
         threads: of the simulation; all cores by default. The result does not depend on it.
-        oracle: whether to find the repertoire's best gait by trying all of them, many times.
-        thinking: what the `self-model` selector may simulate between trials; by default 800 episodes, and
-            then it refines gaits; see `Thinking`.
         progress: whether to show a bar for what takes time between trials. An interrupt then ends the search
-            with the best gait that is confirmed.
+            with the best gait so far: one that is confirmed, or that stayed up where the old one always fell.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done;
             not with `progress`, which shows the same.
-        **settings: of `adapt.recovery.recover`: `max_falls` and `confirmations`.
+        **settings: of a `RecoveryRequest`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -261,33 +249,29 @@ def recover(
         InvalidFileError: a file cannot be read.
     """
     from adapt.recovery import recover as run_recovery
-    from adapt.selectors.catalogue import find_table
+    from adapt.selectors.catalogue import find_selector, find_table
 
+    request = asked(RecoveryRequest, settings)
     repertoire, file = opened(source)
-    damage = _found_damage(damage, repertoire.robot)
+    damage, entry = _found_damage(damage, repertoire.robot), find_selector(request.selector)
     given = None if isinstance(rehearsal, bool) else rehearsal
-    table = None if rehearsal is False else find_table(repertoire, file, selector, given)[0]
+    table = None if rehearsal is False else find_table(repertoire, file, entry, given)[0]
     calibration = find_calibration(calibration, repertoire, None if file is None else result_files(file))
-    hand_over = interrupt_flag(note, "Stopping with the best gait that is confirmed") if progress else None
+    hand_over = interrupt_flag(note, "Stopping with the best gait so far") if progress else None
     bars = phase_bars() if progress else nullcontext(on_progress)
     with hand_over or nullcontext(lambda: False) as interrupted, bars as show:
         return run_recovery(
             repertoire,
             damage,
-            seed=seed,
-            trials=trials,
-            selector=selector,
+            request.model_copy(update={"selector": entry}),
             table=table,
             rehearse=rehearsal is not False,
             calibration=calibration,
-            objective=objective,
-            threads=threads,
-            oracle=oracle,
             thinking=thinking,
+            threads=threads,
             on_trial=on_trial,
             on_progress=show,
             interrupted=interrupted,
-            **settings,
         )
 
 

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_info
 
 from adapt.damage.text import parse_damage
 from adapt.recovery import recover
+from adapt.requests import RecoveryRequest
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.execution.provenance import processor_name, software_versions
@@ -115,10 +116,7 @@ def recovered(folder: Path) -> object:
     return recover(
         repertoire,
         parse_damage("joint=knee:locked", repertoire.robot),
-        seed=1,
-        selector="map-bo-tuned",
-        trials=8,
-        objective="reward",
+        RecoveryRequest(seed=1, selector="map-bo-tuned", trials=8, objective="reward"),
     )
 
 

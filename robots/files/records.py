@@ -19,6 +19,8 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(gt=0, le=10_000, strict=True)]
 Steps = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
+Several = Annotated[int, Field(ge=1, strict=True)]
+Seed = Annotated[int, Field(ge=0, strict=True)]
 
 
 def ascending(limits: tuple[float, float]) -> tuple[float, float]:
@@ -70,7 +72,7 @@ def by_kind(what: str, *records: type[K]) -> Registry[type[K]]:
     return Registry(what, [(record.kind, record) for record in records])
 
 
-def attribute_words(record: type[BaseModel], name: str) -> str:
+def attribute_words(record: type, name: str) -> str:
     """What the docstring of a record, or of one that it inherits from, says of an attribute."""
     texts = (
         inspect.getdoc(one) or "" for one in record.__mro__ if name in vars(one).get("__annotations__", {})
@@ -80,6 +82,13 @@ def attribute_words(record: type[BaseModel], name: str) -> str:
         if found:
             return " ".join(found[1].split())
     return name.replace("_", " ")
+
+
+def default_of(record: type, name: str) -> Any:
+    """The default of a field of a record, or of a dataclass; None if it has none."""
+    if issubclass(record, BaseModel):
+        return record.model_fields[name].get_default(call_default_factory=True)
+    return getattr(record, name, None)
 
 
 class Unregistered(Kind):

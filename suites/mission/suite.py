@@ -21,6 +21,7 @@ from adapt.mission.outcomes import Paths
 from adapt.mission.plan import Plan, PlannedChange
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
+from adapt.requests import RecoveryRequest
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
@@ -193,11 +194,10 @@ class MissionSuite(Suite):
         Trials and thinking take their time, after which it walks with the gait that was chosen.
         """
         repertoire, seconds = self.repertoire, TASKS[trial.task][0]
-        thinking = Thinking(repertoire, None, EPISODES, threads=self.threads)
-        done = recover(
-            repertoire, trial.damage, seed=seed, trials=_TRIALS, table=self.library, objective="progress",
-            confirmations=0, thinking=thinking, threads=self.threads,
-        )  # fmt: skip
+        request = RecoveryRequest(
+            seed=seed, trials=_TRIALS, confirmations=0, think_episodes=EPISODES, refine=0
+        )
+        done = recover(repertoire, trial.damage, request, table=self.library, threads=self.threads)
         robot = repertoire.robot
         whole = robot.description.episode_steps * robot.control_step
         episodes = sum(one.thought.episodes for one in done.trials if one.thought)

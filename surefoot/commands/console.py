@@ -174,6 +174,13 @@ def exits_when_stopped() -> Iterator[None]:
         sys.exit(INTERRUPTED)
 
 
+rehearsal_option = click.option(
+    "--rehearsal",
+    type=AnyPath,
+    metavar="TABLE",
+    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
+)
+
 threads_option = click.option(
     "--threads", type=Positive, help="Threads of the simulation.  [default: all cores]"
 )

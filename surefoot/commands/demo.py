@@ -232,13 +232,11 @@ def _recover(
     """Break the robot, recover, and film it."""
     import surefoot
     from adapt.report import save_recovery
-    from adapt.self_model.twin import RefinementSettings, Thinking
 
     console.print(
         f"\n3. Break the robot: {damage} ({damage.summary}). It is not told what broke. After each of "
         f"at most {settings.trials} trials it looks for what explains that, and refines its best gaits on it."
     )
-    refinement = RefinementSettings(settings.refinement)
     recovery = surefoot.recover(
         repertoire,
         damage,
@@ -246,7 +244,8 @@ def _recover(
         trials=settings.trials,
         selector="self-model",
         rehearsal=table,
-        thinking=Thinking(repertoire, None, settings.thinking, refinement=refinement),
+        think_episodes=settings.thinking,
+        refine=settings.refinement,
         on_trial=print_trial,
         progress=True,
     )

@@ -2,29 +2,27 @@
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from adapt.confirmation import CONFIRMATIONS
-from adapt.objective import OBJECTIVES
 from adapt.records import LIMPING, TRUSTED, Recovery, Trial, diagnosis_words, format_objective
-from adapt.rehearsal.table import Table
-from adapt.self_model.twin import EPISODES, SMALL, RefinementSettings
-from repertoire.repertoire import Repertoire, format_cell
+from adapt.requests import RecoveryRequest
+from repertoire.repertoire import format_cell
 from repertoire.storage.files import RunFiles
-from robots.simulation.trace import SENSORS
 from surefoot.commands.console import (
     AnyPath,
-    Names,
-    Number,
-    Positive,
     RepertoireFile,
-    Whole,
     cluster_options,
     console,
-    seed_option,
+    rehearsal_option,
     threads_option,
 )
+from surefoot.commands.options import request_options
+
+if TYPE_CHECKING:
+    from adapt.rehearsal.table import Table
+    from adapt.selectors.catalogue import SelectorEntry
 
 
 class SelectorOption(click.Option):
@@ -49,15 +47,13 @@ class SelectorOption(click.Option):
     metavar="DAMAGE",
     help="E.g. front_left:lost or all:weak@0.5+torso:payload@2; see `surefoot damages`.",
 )
-@click.option("--selector", cls=SelectorOption, metavar="NAME")
+@rehearsal_option
 @click.option(
-    "--rehearsal",
-    type=AnyPath,
-    metavar="TABLE",
-    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there; else each leg is first "
-    "rehearsed dead and lost, if that takes some minutes at most]",
+    "--no-rehearsal",
+    is_flag=True,
+    help="Begin without a rehearsal. By default, where there is none, each leg is first rehearsed dead and "
+    "lost, if that takes some minutes at most.",
 )
-@click.option("--no-rehearsal", is_flag=True, help="Begin without a rehearsal.")
 @click.option(
     "--calibration",
     type=AnyPath,
@@ -65,56 +61,7 @@ class SelectorOption(click.Option):
     help="What `surefoot calibrate` found: a model of the real robot breaks, and self-model thinks with it.  "
     "[default: FILE-calibration if it is there]",
 )
-@click.option(
-    "--trials", type=Positive, default=20, show_default=True, help="Trials at most, confirmation included."
-)
-@click.option(
-    "--confirmations",
-    type=Whole(min=0),
-    default=CONFIRMATIONS,
-    show_default=True,
-    help="Confirmation trials of the gait found, and as many of the old one, at most a quarter of --trials: "
-    "with fewer than 4 trials the old gait stays. "
-    "The robot changes to the new gait only if its mean in them exceeds that of the old one by more than the "
-    "standard error. If it does by less than three of these, trials that the search left are used for more. "
-    "With 0 it changes without any.",
-)
-@click.option(
-    "--think",
-    type=Number(min=0, min_open=True),
-    metavar="SECONDS",
-    help="How long self-model simulates after the first trial of each gait, for robots that must be quick: "
-    "what it finds then depends on the machine.  [default: as long as --think-episodes takes]",
-)
-@click.option(
-    "--think-episodes",
-    type=Positive,
-    help="The same as a number of episodes, which finds the same on every machine. Each rehearsed damage is "
-    f"simulated in any case.  [default: {EPISODES}]",
-)
-@click.option(
-    "--refine",
-    type=Whole(min=0),
-    metavar="EPISODES",
-    help="Episodes of each search for a better gait on what self-model believes to be wrong, of which there "
-    f"are at most three; 0 for none.  [default: 4000 for gaits of up to {SMALL} parameters, 2000 for others]",
-)
-@click.option(
-    "--objective",
-    type=click.Choice(OBJECTIVES),
-    default=OBJECTIVES[0],
-    show_default=True,
-    help="What gaits are selected, refined, confirmed and reported by: progress while up [m], less a quarter "
-    "of the healthy distance for a fall at once, or the reward of the training.",
-)
-@click.option(
-    "--sensors",
-    type=Names(),
-    help=f"Sensors that the robot has for self-model.  [default: {','.join(SENSORS)}]",
-)
-@click.option("--max-falls", type=Positive, help="Stop after so many falls.  [default: any number]")
-@seed_option("the seeds of all episodes")
-@click.option("--oracle", is_flag=True, help="Also find the best gait there is, by trying all.")
+@request_options(RecoveryRequest, selector=click.option("--selector", cls=SelectorOption, metavar="NAME"))
 @click.option(
     "--out",
     type=AnyPath,
@@ -127,20 +74,10 @@ class SelectorOption(click.Option):
 def recover(
     file: Path,
     damage_text: str,
-    selector: str | None,
     rehearsal: Path | None,
     no_rehearsal: bool,
     calibration: Path | None,
-    trials: int,
-    confirmations: int,
-    think: float | None,
-    think_episodes: int | None,
-    refine: int | None,
-    objective: str,
-    sensors: tuple[str, ...] | None,
-    max_falls: int | None,
-    seed: int,
-    oracle: bool,
+    request: RecoveryRequest,
     out: Path | None,
     overwrite: bool,
     threads: int | None,
@@ -149,8 +86,7 @@ def recover(
     import surefoot
     from adapt.damage.text import parse_damage
     from adapt.report import result_paths, save_recovery
-    from adapt.self_model.features import check_sensors
-    from adapt.self_model.twin import Thinking
+    from adapt.selectors.catalogue import find_selector, find_table
     from robots.files.atomic import new_folder
     from robots.files.locks import locked
     from surefoot.api import find_calibration
@@ -161,22 +97,12 @@ def recover(
     damage = parse_damage(damage_text, repertoire.robot)
     if no_rehearsal and rehearsal is not None:
         raise click.UsageError("--rehearsal and --no-rehearsal cannot go together")
-    name, table, choice = _choose(file, repertoire, selector, rehearsal)
-    if no_rehearsal:
-        table, choice = False, f"selector: {name}, without a rehearsal"
+    entry = find_selector(request.selector)
+    table, found = (None, None) if no_rehearsal else find_table(repertoire, file, entry, rehearsal)
     models = find_calibration(calibration, repertoire, result_files(file))
+    choice = _choice(entry, table, found, RunFiles(file).rehearsal, no_rehearsal)
     if models is not None:
         choice += "; the robot is one of the models of the calibration"
-    thinking = None
-    if (think, think_episodes, sensors, refine) != (None, None, None, None):
-        thinking = Thinking(
-            repertoire,
-            think,
-            think_episodes,
-            check_sensors(SENSORS if sensors is None else sensors),
-            refinement=None if refine == 0 else RefinementSettings.of(repertoire, refine),
-            threads=threads,
-        )
     folder = out or recovery_folder(file)
 
     def show(trial: Trial) -> None:
@@ -191,17 +117,10 @@ def recover(
         recovery = surefoot.recover(
             repertoire,
             damage,
-            seed=seed,
-            trials=trials,
-            selector=name,
-            rehearsal=table,
+            **dict(request) | {"selector": entry},
+            rehearsal=False if no_rehearsal else table,
             calibration=models,
-            objective=objective,
-            max_falls=max_falls,
-            confirmations=confirmations,
             threads=threads,
-            oracle=oracle,
-            thinking=thinking,
             on_trial=show,
             progress=True,
         )
@@ -212,26 +131,24 @@ def recover(
     console.print(f"see its gait: surefoot deploy {shlex.quote(str(gaits))} {row}")
 
 
-def _choose(
-    file: Path, repertoire: Repertoire, selector: str | None, rehearsal: Path | None
-) -> tuple[str, Table | bool | None, str]:
-    """Name of the selector, the rehearsal that `surefoot.recover` is given, and a line that says so."""
-    from adapt.selectors.catalogue import DEFAULT_SELECTOR, find_selector, find_table
-
-    entry = find_selector(selector or DEFAULT_SELECTOR)
-    table, found = find_table(repertoire, file, selector, rehearsal)
+def _choice(
+    entry: "SelectorEntry", table: "Table | None", found: Path | None, missing: Path, refused: bool
+) -> str:
+    """A line that says which selector chooses the trials, and by which rehearsal."""
     if table is not None:
-        return entry.name, table, f"selector: {entry.name}, with {len(table)} conditions of {found}"
-    more = f": surefoot rehearse would make {RunFiles(file).rehearsal.name}"
-    without = f", without a rehearsal of other damage than dead and lost legs{more}" if entry.thinks else ""
-    return entry.name, None, f"selector: {entry.name}{without}"
+        return f"selector: {entry.name}, with {len(table)} conditions of {found}"
+    if refused:
+        return f"selector: {entry.name}, without a rehearsal"
+    without = ", without a rehearsal of other damage than dead and lost legs"
+    more = f"{without}: surefoot rehearse would make {missing.name}" if entry.thinks else ""
+    return f"selector: {entry.name}{more}"
 
 
 def print_trial(trial: Trial) -> None:
     """A line per trial, in metres unless a recovery is after another objective."""
     predicted, measured = (format_objective(value) for value in (trial.predicted, trial.measured))
     went = f"predicted {predicted:>8}  measured {measured:>8}  {trial.distance:6.2f} m"
-    if trial.objective == OBJECTIVES[0]:
+    if trial.objective == "progress":
         went = f"expected {trial.predicted:6.2f} m  went {trial.distance:6.2f} m"
     fell = "  fell" if trial.fell else "      " if trial.diagnosis else ""
     diagnosis = f"  {diagnosis_words(trial.diagnosis.items())}" if trial.diagnosis else ""
@@ -248,7 +165,7 @@ def print_performances(recovery: Recovery) -> None:
         console.print(f"confirmation: {recovery.confirmation.words}")
     for name, one in recovery.performances().items():
         worth = ""
-        if recovery.objective != OBJECTIVES[0]:
+        if recovery.objective != "progress":
             worth = f"{format_objective(one.objective):>8} ± {format_objective(one.standard_error)}  "
         console.print(f"{name:>10}  {worth}{one.words(recovery.healthy.distance)}")
     if recovery.recovered.way:

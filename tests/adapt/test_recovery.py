@@ -13,8 +13,10 @@ from adapt.evidence import evidence_names
 from adapt.oracle import EPISODES as ORACLE_EPISODES
 from adapt.oracle import FINAL_EPISODES
 from adapt.records import Trial
-from adapt.recovery import PERFORMANCE_EPISODES, recover
+from adapt.recovery import PERFORMANCE_EPISODES
+from adapt.recovery import recover as run_recovery
 from adapt.rehearsal.table import tabulate
+from adapt.requests import RecoveryRequest
 from adapt.selectors import catalogue
 from adapt.selectors.catalogue import SelectorEntry, selector_entries
 from adapt.selectors.selector import Selector
@@ -27,14 +29,21 @@ from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.files.records import validate
 from robots.robot import load_robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.simulation import Simulation
 
 STEPS = 60
+OTHERS = ("table", "thinking", "threads", "on_trial", "interrupted")  # than fields of a request
 SETTINGS = ALGORITHMS.find("sep-cma-mae").settings(
     {"evaluations": 60, "seed": 0, "archive": "6,6,6,6", "min_objective": -300.0}
 )
+
+
+def recover(repertoire, damage, **settings):
+    others = {name: settings.pop(name) for name in OTHERS if name in settings}
+    return run_recovery(repertoire, damage, validate(RecoveryRequest, settings), **others)
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +273,7 @@ def test_too_few_trials_confirm_nothing(go):
     recovery = go(trials=3, selector="best-first")
     assert [trial.row for trial in recovery.trials] == [4, 2, 3]
     assert recovery.row == recovery.incumbent
-    once = go(trials=1, selector=None)
+    once = go(trials=1, selector="self-model")
     assert [trial.row for trial in once.trials] == [once.row] == [once.incumbent]
     assert once.broken == once.recovered
 
@@ -374,18 +383,18 @@ def test_selectors_and_tables_that_do_not_go_together(made_up, go):
     ]
     for arguments, error, message in wrong:
         with pytest.raises(error, match=message):
-            go(**{"selector": None} | arguments)
+            go(**arguments)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"trials": 0}, "trials must be a whole number of at least 1, not 0"),
-        ({"trials": 2.0}, "trials must be a whole number of at least 1, not 2.0"),
-        ({"trials": True}, "trials must be a whole number of at least 1, not True"),
-        ({"max_falls": 0}, "max_falls must be a whole number of at least 1, not 0"),
-        ({"confirmations": -1}, "confirmations must be a whole number of at least 0, not -1"),
-        ({"seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ({"trials": 0}, "trials: input should be greater than or equal to 1, not 0"),
+        ({"trials": 2.5}, "trials: .*, not 2.5"),
+        ({"trials": True}, "trials: .*, not True"),
+        ({"max_falls": 0}, "max_falls: input should be greater than or equal to 1, not 0"),
+        ({"confirmations": -1}, "confirmations: input should be greater than or equal to 0, not -1"),
+        ({"seed": -1}, "seed: input should be greater than or equal to 0, not -1"),
         ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),
     ],
 )

@@ -14,7 +14,7 @@ from adapt.damage.text import parse_damage
 from adapt.records import Trial, diagnosis_words
 from adapt.recovery import recover
 from adapt.rehearsal.rehearsal import quick_rehearsal
-from adapt.self_model.twin import Thinking
+from adapt.requests import RecoveryRequest
 from repertoire.archives.archive import Elites
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
@@ -85,7 +85,7 @@ def test_an_interrupt_ends_the_search_with_what_is_confirmed(run, file: Path, mo
     monkeypatch.setattr("surefoot.commands.recover.print_trial", interrupting)
     code, out, _ = run(*broken(file), "--think-episodes", 30, "--refine", 60)
     assert code == 0
-    assert "Stopping with the best gait that is confirmed (interrupt again to stop at once)." in out
+    assert "Stopping with the best gait so far (interrupt again to stop at once)." in out
     assert "stopped after 2 trials" in out
     found = record(file)
     assert (found["stop"], len(found["trials"])) == ("it was interrupted", 2)
@@ -188,16 +188,11 @@ def test_what_a_folder_holds_is_replaced_only_if_told_so(run, alone: Path) -> No
 def test_what_takes_time_is_told(alone: Path) -> None:
     told: list[tuple[str, float]] = []
     repertoire = read_repertoire(alone)
-    thinking = Thinking(repertoire, None, 40, threads=1)
     recover(
         repertoire,
         parse_damage("front_left:lost", repertoire.robot),
-        seed=1,
-        trials=1,
-        selector="self-model",
-        objective="reward",
-        oracle=True,
-        thinking=thinking,
+        RecoveryRequest(trials=1, objective="reward", oracle=True, think_episodes=40, refine=0),
+        threads=1,
         on_progress=lambda what, share: told.append((what, share)),
     )
     for what in ("trying every gait", "thinking"):

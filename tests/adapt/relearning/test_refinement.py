@@ -16,6 +16,7 @@ from adapt.rehearsal.table import join, widen
 from adapt.relearning import refinement
 from adapt.relearning.keeping import keep_gaits
 from adapt.relearning.refinement import refine
+from adapt.requests import RecoveryRequest
 from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.execution.executor import start_executor
 from robots.errors import InvalidValueError, UnknownNameError
@@ -168,10 +169,7 @@ def recovered(threads: int):
     return recover(
         gaits,
         parse_damage(LOST, gaits.robot),
-        seed=2,
-        trials=4,
-        selector="self-model",
-        objective="progress",
+        RecoveryRequest(seed=2, trials=4),
         thinking=thinking,
         threads=threads,
     )

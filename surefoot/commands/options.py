@@ -1,0 +1,110 @@
+"""Options that derive from records of settings: types, ranges, defaults and help texts are written once."""
+
+import types
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import click
+
+from robots.files.records import Record, attribute_words, default_of
+from surefoot.commands.console import AnyPath, Command, Names, Number, Sizes, Whole
+from surefoot.keywords import asked
+
+_UNIONS = (Union, types.UnionType)
+
+
+def setting_option(
+    record: type, name: str, *, flag: str = "", default: object = ..., more: str = ""
+) -> Callable[[Command], Command]:
+    """The option for a field of a record of settings, as that declares and describes it.
+
+    Args:
+        record: frozen, of pydantic or a dataclass, whose docstring says what the field is.
+        name: of the field.
+        flag: of the option; that of the field's name by default.
+        default: of the option; that of the field by default. A text is shown alone, and None not at all:
+            not given, the option then is None.
+        more: sentences that follow the description.
+    """
+    default = default_of(record, name) if default is ... else default
+    text = attribute_words(record, name).rstrip(".")
+    words = f"{text[0].upper()}{text[1:]}.{more}"
+    flag = flag or f"--{name.replace('_', '-')}"
+    kind = _kind(get_type_hints(record, include_extras=True)[name])
+    if kind is click.BOOL:
+        return click.option(flag, name, is_flag=True, help=words)
+    if isinstance(default, str) and default.startswith("["):
+        return click.option(flag, name, type=kind, help=f"{words}  {default}")
+    return click.option(flag, name, type=kind, default=_typed(default), show_default=True, help=words)
+
+
+def setting_options(
+    record: type, names: Iterable[str], *, default: object = ...
+) -> Callable[[Command], Command]:
+    """The options for some fields of a record, in this order."""
+
+    def add(command: Command) -> Command:
+        for name in reversed(list(names)):
+            command = setting_option(record, name, default=default)(command)
+        return command
+
+    return add
+
+
+def request_options(
+    record: type[Record], **others: Callable[[Command], Command]
+) -> Callable[[Command], Command]:
+    """Give a command the options of a request, and instead of their values the request as `request`.
+
+    Args:
+        record: of the request.
+        **others: options for fields that need one of their own.
+    """
+    names = list(record.model_fields)
+
+    def add(command: Command) -> Command:
+        @wraps(command)
+        def called(*arguments: Any, **options: Any) -> Any:
+            given = {name: options.pop(name) for name in names}
+            return command(*arguments, request=asked(record, given), **options)
+
+        for name in reversed(names):
+            called = others.get(name, setting_option(record, name))(called)
+        return called  # type: ignore[return-value]
+
+    return add
+
+
+def _typed(default: object) -> object:
+    """A default as one would type it."""
+    return ",".join(map(str, default)) if isinstance(default, tuple) else default
+
+
+def _kind(annotation: Any, rules: tuple[Any, ...] = ()) -> click.ParamType:
+    """The type of an option for values of a type, within the bounds that pydantic is told."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(parts[0], (*rules, *parts[1:]))
+    if origin in _UNIONS:
+        kinds = [_kind(part, rules) for part in parts if part is not types.NoneType]
+        return next((kind for kind in kinds if kind is not click.STRING), click.STRING)
+    if origin is Literal:
+        return click.Choice(parts)
+    if origin is tuple:
+        return Sizes() if parts[0] is int else Names()
+    if annotation is bool:
+        return click.BOOL
+    if annotation is Path:
+        return AnyPath
+    if annotation not in (int, float):
+        return click.STRING
+    bounds: dict[str, Any] = {}
+    for rule in (one for some in rules for one in getattr(some, "metadata", [some])):
+        for bound in ("ge", "gt", "le", "lt"):
+            if getattr(rule, bound, None) is not None:
+                bounds[bound] = getattr(rule, bound)
+    low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
+    made = Whole if annotation is int else Number
+    return made(low, high, min_open="gt" in bounds, max_open="lt" in bounds)
