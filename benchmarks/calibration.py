@@ -16,7 +16,7 @@ from adapt.self_model.calibration import Calibration
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.rating import Rating
-from adapt.self_model.registry import Registry
+from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.repertoire import Repertoire
 from robots.description import Randomization
@@ -56,7 +56,7 @@ def measure_calibrations(
     order = np.argsort(-repertoire.gaits.objectives, kind="stable")
     rows = [int(order[0]), *np.random.default_rng(5).choice(order[1:200], _GAITS - 1, replace=False).tolist()]
     faults = [
-        one for one in random_faults(repertoire.robot, 6 * _FAULTS * robots, seed=7) if len(one.defects) == 1
+        one for one in random_faults(repertoire.robot, 6 * _FAULTS * robots, seed=7) if len(one.singles) == 1
     ]
     found: list[dict[str, Any]] = []
     for number in range(robots):
@@ -135,13 +135,13 @@ def _right(thinking: Thinking, true: Robot, fault: Damage, row: int, rng: np.ran
     twin = Twin(thinking)
     robot = thinking.repertoire.robot
     rating = Rating(twin, Features(robot), seed=1)
-    fit = Fit(rating, Registry(robot), [], seed=1)
+    fit = Fit(rating, Suspects(robot), [], seed=1)
     twin.begin()
     rating.tell(row, *_trace(thinking.repertoire, fault.apply(true), row, 77, rng))
     fit.search(1.0)
     best = rating.best(1)[0].damage
-    return {(one.target, one.kind) for one in best.defects} == {
-        (one.target, one.kind) for one in fault.defects
+    return {(one.target, one.kind) for one in best.singles} == {
+        (one.target, one.kind) for one in fault.singles
     }
 
 

@@ -37,7 +37,7 @@ def main(folder: Path, share: float, episodes: int, conditions: int | None) -> N
     gaits = keep(corrected, np.flatnonzero(corrected.elites.objectives >= 0))
     file, stronger = folder / "rehearsed.h5", folder / "quadruped.h5"
     write_repertoire(file, gaits)
-    damages = [damage for damage in damage_library(gaits.robot) if damage.defects][:conditions]
+    damages = [damage for damage in damage_library(gaits.robot) if damage.singles][:conditions]
     table = surefoot.rehearse(
         gaits, damages, episodes=2, seed=0, out=RunFiles(file).rehearsal, overwrite=True
     )

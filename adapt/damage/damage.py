@@ -1,11 +1,14 @@
-"""`Damage`: what can be wrong with a robot: a `Defect`, one thing wrong with one part, or a `Combination`.
+"""`Damage`: what can be wrong with a robot: one thing wrong with one part, a `SingleDamage`, or several.
 
-A kind of defect is a subclass of `Defect`, registered by `@register("NAME")`, in a file of
-`adapt/damage/kinds/` or in a file of a user's own. Nothing else has to know of it.
+A kind of damage is a subclass of `SingleDamage`, registered by `@register("NAME")`, in a file of
+`adapt/damage/kinds/` or in a file of a user's own. The class says all that is known of its kind: what it does
+to a robot, in which strengths a self-model may suspect it, what joints' sensors show of it, and which of it
+the default library holds.
 """
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar, Literal, TypeVar, final
@@ -14,16 +17,17 @@ import mujoco
 
 from adapt.damage import HEALTHY
 from adapt.damage.edits import limb_geoms, mark
-from adapt.damage.parts import RobotParts, Sort, Target, sort_words
+from adapt.damage.parts import RobotParts, Sort, Sorts, Target, sort_words
 from adapt.damage.patches import mark_limbs
-from adapt.damage.strength import Scale, format_strength
+from adapt.damage.strength import NO_STRENGTH, Scale, Strengths, format_strength
 from robots.errors import InvalidValueError
 from robots.motors import settle_gains
 from robots.registry import Registry
 from robots.robot import NO_FAULTS, Edit, Faults, Modification, Patch, Robot
 
 LIMB_LOSS = frozenset({"lost", "dead", "short", "pair"})  # families that take away what a leg does
-_CHANGED = {
+_STILL = 0.06  # [rad] range in which what the sensor of a stuck joint reads mostly stays
+_SUBJECTS = {
     "motor": "the motor of {}",
     "limb": "the limb that {} moves",  # up to the next joint
     "joint sensor": "the sensor of joint {}",
@@ -32,21 +36,21 @@ _CHANGED = {
 }
 
 
-def changes_of(
+def subjects(
     what: Literal["motor", "limb", "joint sensor", "sole", "contact sensor"], names: Iterable[str]
 ) -> frozenset[str]:
-    """Words for what a damage changes of some joints or feet, for `Change.subjects`."""
-    return frozenset(_CHANGED[what].format(name) for name in names)
+    """Words for what a damage modifies of some joints or feet, for `SingleDamage.modify`."""
+    return frozenset(_SUBJECTS[what].format(name) for name in names)
 
 
 @dataclass(frozen=True)
-class Change(Modification):
-    """What one defect does to one robot; its label is the defect's text. See `Defect.change`.
+class DamageModification(Modification):
+    """What a single damage does to one robot; its label is the damage's text. See `SingleDamage.modify`.
 
     Attributes:
-        kind: of the defect.
+        kind: of the damage.
         general: whether it applies to all legs: to those that are left, whatever else happened to them.
-        subjects: what it changes, in words; two damages that change the same contradict each other.
+        subjects: what it modifies, in words; two damages that modify the same contradict each other.
     """
 
     kind: str = ""
@@ -63,55 +67,64 @@ class Damage(ABC):
 
     @property
     @abstractmethod
-    def defects(self) -> tuple["Defect", ...]:
+    def singles(self) -> tuple["SingleDamage", ...]:
         """What is wrong, one by one, in the order in which it has to be done to a robot."""
 
     @abstractmethod
     def __str__(self) -> str:
         """The text."""
 
+    def __repr__(self) -> str:
+        return f"<Damage {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Damage) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
     @property
     def summary(self) -> str:
         """What it does, in a line."""
-        return "; ".join(dict.fromkeys(defect.title for defect in self.defects)) or "nothing is wrong"
+        return "; ".join(dict.fromkeys(single.title for single in self.singles)) or "nothing is wrong"
 
     @property
     def families(self) -> frozenset[str]:
-        """The families of its defects, and "pair" where more than one leg is lost, dead or short."""
-        families = [defect.family for defect in self.defects]
+        """The families of what is wrong, and "pair" where more than one leg is lost, dead or short."""
+        families = [single.family for single in self.singles]
         several = sum(family in LIMB_LOSS for family in families) > 1
         return frozenset(families) | ({"pair"} if several else set())
 
-    def changes(self, parts: RobotParts) -> tuple[Change, ...]:
+    def modifications(self, parts: RobotParts) -> tuple[DamageModification, ...]:
         """What it does to a robot, in the order in which it has to be done.
 
         Raises:
             UnknownNameError: the robot has no such part.
-            InvalidValueError: a defect cannot happen to this sort of part, or not with this strength.
+            InvalidValueError: a damage cannot happen to this sort of part, or not with this strength.
         """
-        return tuple(defect.change_of(parts) for defect in self.defects)
+        return tuple(single.modification(parts) for single in self.singles)
 
     def apply(self, robot: Robot) -> Robot:
         """The robot with this damage; the given one stays as it is.
 
         Raises:
             UnknownNameError: the robot has no such part.
-            InvalidValueError: see `changes`, or this contradicts itself or a damage that the robot has.
+            InvalidValueError: see `modifications`, or this contradicts itself or a damage of the robot.
             InvalidRobotError: the damaged model does not compile.
         """
-        changes = self.changes(RobotParts(robot))
-        present = [change for change in robot.modifications if isinstance(change, Change)]
-        check_compatible([*present, *changes])
-        return robot.with_modifications(*changes)
+        made = self.modifications(RobotParts(robot))
+        present = [one for one in robot.modifications if isinstance(one, DamageModification)]
+        check_compatible([*present, *made])
+        return robot.with_modifications(*made)
 
 
-def check_compatible(changes: Sequence[Change]) -> None:
-    """Refuse changes of which two are of the same.
+def check_compatible(modifications: Sequence[DamageModification]) -> None:
+    """Refuse modifications of which two are of the same.
 
     Raises:
         InvalidValueError: there are such.
     """
-    for one, other in combinations(changes, 2):
+    for one, other in combinations(modifications, 2):
         shared = one.subjects & other.subjects
         if shared and (one.kind == other.kind or one.general == other.general):
             raise InvalidValueError(
@@ -120,43 +133,76 @@ def check_compatible(changes: Sequence[Change]) -> None:
 
 
 @dataclass(frozen=True)
-class Defect(Damage):
-    """One kind of damage to one part. Its text is the part, the kind and the strength: `all:weak@0.5`.
+class JointReading:
+    """What the sensors of a joint showed in a trial; as of a healthy one where the robot lacks the sensor.
 
     Attributes:
+        angle: median of what the encoder read [rad].
+        moved: width of the range in which that was most of the time [rad].
+        error: mean of how far a servo is from where it was told to go [rad].
+        torque_share: share of the usual torque that the motor gave.
+    """
+
+    angle: float = 0.0
+    moved: float = math.inf
+    error: float = 0.0
+    torque_share: float = 1.0
+
+    @property
+    def still_at(self) -> float | None:
+        """Where the encoder stood still [rad]; None if it moved."""
+        return self.angle if self.moved < _STILL else None
+
+
+class SingleDamage(Damage):
+    """One kind of damage to one part. Its text is the part, the kind and the strength: `all:weak@0.5`.
+
+    Args:
         target: text of the part, see `RobotParts.find`.
         strength: how bad it is; None means the kind's default, and stays None where that is no number.
+
+    Attributes:
         kind: name of the kind, set by `register`; of one that is not registered, that of its class.
         title: what the kind does, in a line.
         family: name that similar kinds share.
         sorts: sorts of parts that it can happen to.
         scale: what the strength means, or None for a kind without strength.
+        order: place among the kinds where several are listed or tried in turn; own ones come last.
+        powerless: whether the motors of the part give no torque.
+        of_sensors: whether it changes nothing but what a controller sees.
+        takes_out: whether it takes joints out of the model, where other kinds look for what these move.
+        suspected: in which strengths a self-model suspects it, by the sorts of parts; see `suspects`.
+        in_library: with which strength the default library holds it, likewise; see `library`.
 
     Raises:
         InvalidValueError: the strength is not possible.
     """
 
-    target: str
-    strength: float | None = None
     kind: ClassVar[str]
     title: ClassVar[str]
     family: ClassVar[str]
     sorts: ClassVar[tuple[Sort, ...]]
     scale: ClassVar[Scale | None] = None
+    order: ClassVar[int] = 100
+    powerless: ClassVar[bool] = False
+    of_sensors: ClassVar[bool] = False
+    takes_out: ClassVar[bool] = False
+    suspected: ClassVar[Mapping[Sorts, Strengths]] = {}
+    in_library: ClassVar[Mapping[Sorts, float | None]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.kind = cls.__name__
 
-    def __post_init__(self) -> None:
-        if self.scale is not None:
-            object.__setattr__(self, "strength", self.scale.resolve(self.kind, self.strength))
-        elif self.strength is not None:
+    def __init__(self, target: str, strength: float | None = None) -> None:
+        self.target = target
+        self.strength = self.scale.resolve(self.kind, strength) if self.scale else strength
+        if self.scale is None and strength is not None:
             raise InvalidValueError(f"{self.kind} has no strength, but {self} gives one")
 
     @final
     @property
-    def defects(self) -> tuple["Defect", ...]:
+    def singles(self) -> tuple["SingleDamage", ...]:
         """See `Damage`."""
         return (self,)
 
@@ -183,17 +229,34 @@ class Defect(Damage):
             raise InvalidValueError(f"{self}: {joint} goes from {low:.3g} to {high:.3g} rad")
         return angle
 
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterable["Suspect"]:
+        """What a self-model may suspect of this kind: by default what is in `suspected`."""
+        for sort, strengths in cls.suspected.items():
+            yield from (Suspect(cls, part, strengths) for part in parts.every(sort))
+
+    @classmethod
+    def read_off(cls, reading: JointReading) -> float | None:
+        """The strength that a joint's sensors show; None where they do not speak for this kind."""
+        return None
+
+    @classmethod
+    def library(cls, parts: RobotParts) -> Iterable[Damage]:
+        """What the default library holds of this kind: by default what is in `in_library`."""
+        for sort, strength in cls.in_library.items():
+            yield from (cls(part, strength) for part in parts.every(sort))
+
     @final
-    def change_of(self, parts: RobotParts) -> Change:
-        """What it does to a robot, see `Damage.changes`."""
+    def modification(self, parts: RobotParts) -> DamageModification:
+        """What it does to a robot, see `Damage.modifications`."""
         target = parts.find(self.target)
         if target.sort not in self.sorts:
             fitting = " or ".join(sort_words(sort) for sort in self.sorts)
             raise InvalidValueError(f"{self.kind} can happen to {fitting}, not to {self.target}")
-        return self._change(parts, target)
+        return self._modification(parts, target)
 
     @final
-    def change(
+    def modify(
         self,
         subjects: frozenset[str],
         edit: Edit | None = None,
@@ -201,14 +264,14 @@ class Defect(Damage):
         faults: Faults = NO_FAULTS,
         patch: Patch | None = None,
         red: Iterable[str] = (),
-    ) -> Change:
-        """A change to a robot, for `_change` to return.
+    ) -> DamageModification:
+        """A modification of a robot, for `_modification` to return.
 
         Args:
-            subjects: what it changes, see `Change`.
-            edit: makes the change to the robot's model, in which another damage may have left parts missing.
+            subjects: what it modifies, see `DamageModification`.
+            edit: modifies the robot's model, in which another damage may have left parts missing.
             faults: what MJCF cannot express.
-            patch: makes the change in the compiled model, see `Modification`, or the rest of it.
+            patch: modifies the compiled model, see `Modification`, or the rest of it.
             red: joints of which what they move, up to the next joint each, is coloured.
         """
         joints = tuple(red)
@@ -224,7 +287,7 @@ class Defect(Damage):
                 patch(model)
             mark_limbs(model, joints)
 
-        return Change(
+        return DamageModification(
             str(self),
             settled_edit if edit else None,
             faults,
@@ -235,7 +298,7 @@ class Defect(Damage):
         )
 
     @abstractmethod
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         """What to do to a robot.
 
         Args:
@@ -247,40 +310,62 @@ class Defect(Damage):
         """
 
 
-@dataclass(frozen=True)
 class Combination(Damage):
-    """Damages that a robot has at the same time; the order in which they are given makes no difference.
+    """Damages that a robot has at the same time, in any order; none for a healthy robot."""
 
-    Attributes:
-        defects: the damages, sorted; none for a healthy robot.
-    """
+    def __init__(self, singles: Iterable[SingleDamage] = ()) -> None:
+        self._singles = tuple(sorted(singles, key=lambda single: (single.takes_out, str(single))))
 
-    defects: tuple[Defect, ...] = ()
-
-    def __post_init__(self) -> None:
-        # locking a joint takes it out of the model, where other kinds look for the limb that it moves
-        ordered = sorted(self.defects, key=lambda defect: (defect.kind == "locked", str(defect)))
-        object.__setattr__(self, "defects", tuple(ordered))
+    @property
+    def singles(self) -> tuple[SingleDamage, ...]:
+        """See `Damage`."""
+        return self._singles
 
     def __str__(self) -> str:
-        return "+".join(map(str, self.defects)) or HEALTHY
+        return "+".join(map(str, self.singles)) or HEALTHY
 
 
-_Kind = TypeVar("_Kind", bound=type[Defect])
+@dataclass(frozen=True)
+class Suspect:
+    """A kind of damage to a part of a robot that may be what is wrong, in a range of strengths.
+
+    Attributes:
+        kind: of the damage.
+        target: text of the part.
+        strengths: the range.
+    """
+
+    kind: type[SingleDamage]
+    target: str
+    strengths: Strengths = NO_STRENGTH
+
+    def at(self, place: float) -> SingleDamage:
+        """The damage at a place in the range of strengths, from 0 to 1."""
+        return self.of(self.strengths.at(place))
+
+    def of(self, strength: float | None) -> SingleDamage:
+        """The damage of a strength, which is rounded to three digits, and to a whole number where need be."""
+        if strength is None or self.kind.scale is None:
+            return self.kind(self.target)
+        whole = self.kind.scale.whole
+        return self.kind(self.target, round(strength) if whole else self.strengths.rounded(strength))
+
+
+_Kind = TypeVar("_Kind", bound=type[SingleDamage])
 # those that are registered so far, see `adapt.damage.kinds.damage_kinds`
-KINDS: Registry[type[Defect]] = Registry("kind of damage")
+KINDS: Registry[type[SingleDamage]] = Registry("kind of damage")
 
 
 def register(kind: str) -> Callable[[_Kind], _Kind]:
-    """Class decorator that gives a kind of defect its name.
+    """Class decorator that gives a kind of damage its name.
 
     Raises:
         InvalidValueError: the name is that of another class.
     """
 
-    def add(defect: _Kind) -> _Kind:
-        KINDS[kind] = defect
-        defect.kind = kind
-        return defect
+    def add(damage: _Kind) -> _Kind:
+        KINDS[kind] = damage
+        damage.kind = kind
+        return damage
 
     return add

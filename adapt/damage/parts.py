@@ -12,6 +12,7 @@ from robots.motors import Motors
 from robots.robot import Robot
 
 Sort = Literal["leg", "joint", "foot", "all", "torso", "floor"]
+Sorts = Sort | Literal["servo"]  # joints whose motors are told angles
 _UNIQUE: tuple[Sort, ...] = ("all", "torso", "floor")  # sorts of which a robot has one
 _NAMED: tuple[Sort, ...] = ("joint", "foot")  # sorts that are written sort=NAME
 
@@ -71,6 +72,15 @@ class RobotParts:
                 return Target(named, name)
         raise InvalidValueError(
             f"{text!r} is no part of a robot: only {' and '.join(_NAMED)} are followed by = and a name"
+        )
+
+    def every(self, sort: Sorts) -> list[str]:
+        """The texts of all parts of a sort."""
+        description = self.robot.description
+        if sort in ("joint", "servo"):
+            return [f"joint={name}" for name in description.joints if sort == "joint" or self.is_servo(name)]
+        return {"leg": list(description.legs), "foot": [f"foot={name}" for name in description.feet]}.get(
+            sort, [sort]
         )
 
     def joints(self, target: Target) -> tuple[str, ...]:

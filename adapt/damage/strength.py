@@ -1,4 +1,4 @@
-"""`Scale`: what the strength of a damage means, and which are possible."""
+"""`Scale`: what the strength of a damage means, and which are possible; `Strengths`: which are suspected."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from robots.errors import InvalidValueError
 
 @dataclass(frozen=True)
 class Scale:
-    """What the number after a kind of defect, its strength, means.
+    """What the number after a kind of damage, its strength, means.
 
     Attributes:
         meaning: in words, with the unit.
@@ -59,6 +59,56 @@ class Scale:
         if self.low is None or self.high is None:
             return "in the joint's range"
         return f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """A range of strengths in which a damage is suspected.
+
+    Attributes:
+        grid: those to begin a search with; None alone for a kind without strength, none at all where they are
+            only read off sensors.
+        low: the lowest.
+        high: the highest; the same where only those of the grid are possible.
+        logarithmic: whether the ratios of strengths count, not their differences.
+    """
+
+    grid: tuple[float | None, ...] = (None,)
+    low: float = 0.0
+    high: float = 0.0
+    logarithmic: bool = False
+
+    @property
+    def graded(self) -> bool:
+        """Whether there is a range to be searched."""
+        return self.high > self.low and bool(self.grid)
+
+    def at(self, place: float) -> float:
+        """The strength at a place in the range, from 0 to 1."""
+        place = min(max(place, 0.0), 1.0)
+        if self.logarithmic:
+            strength = self.low * (self.high / self.low) ** place
+        else:
+            strength = self.low + place * (self.high - self.low)
+        return min(max(strength, self.low), self.high)  # rounding may lead beyond them
+
+    def place(self, strength: float) -> float:
+        """Where in the range a strength is, from 0 to 1: at its end where the strength is beyond it."""
+        strength = min(max(strength, self.low), self.high)
+        if self.logarithmic:
+            return math.log(strength / self.low) / math.log(self.high / self.low)
+        return (strength - self.low) / (self.high - self.low)
+
+    def rounded(self, strength: float) -> float:
+        """A strength with three digits; rounded the other way where that would leave the range."""
+        rounded = float(f"{strength:.3g}")
+        if self.low <= strength <= self.high and not self.low <= rounded <= self.high:
+            digit = 10.0 ** (math.floor(math.log10(abs(rounded))) - 2)
+            return float(f"{rounded - math.copysign(digit, rounded - strength):.3g}")
+        return rounded
+
+
+NO_STRENGTH = Strengths()
 
 
 def format_strength(value: float) -> str:

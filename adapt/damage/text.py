@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adapt.damage import HEALTHY
-from adapt.damage.damage import Combination, Damage, Defect, check_compatible
+from adapt.damage.damage import Combination, Damage, SingleDamage, check_compatible
 from adapt.damage.kinds import damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
@@ -34,7 +34,7 @@ def parse_damage(text: str, robot: Robot) -> Damage:
     description = robot.description
     known = "+".join(_in_known_order(part, description) for part in text.split("+"))
     damage = damage_from(known, example=f"{next(iter(description.legs))}:lost")
-    check_compatible(damage.changes(RobotParts(robot)))
+    check_compatible(damage.modifications(RobotParts(robot)))
     return damage
 
 
@@ -56,11 +56,11 @@ def damage_from(text: str, *, example: str = "front_left:lost") -> Damage:
     """
     if text.strip() == HEALTHY:
         return Combination()
-    defects = tuple(_read_defect(part.strip(), text, example) for part in text.split("+"))
-    return defects[0] if len(defects) == 1 else Combination(defects)
+    singles = [_read_single(part.strip(), text, example) for part in text.split("+")]
+    return singles[0] if len(singles) == 1 else Combination(singles)
 
 
-def _read_defect(part: str, text: str, example: str) -> Defect:
+def _read_single(part: str, text: str, example: str) -> SingleDamage:
     """Read one of the damages of a text."""
     target, colon, rest = (piece.strip() for piece in part.partition(":"))
     kind, at, strength = (piece.strip() for piece in rest.partition("@"))
@@ -165,7 +165,7 @@ def damage_examples(robot: Robot) -> list[str]:
     ]
 
 
-def _kind_words(kind: type[Defect]) -> list[str]:
+def _kind_words(kind: type[SingleDamage]) -> list[str]:
     """What a kind of damage does, to what, and what its strength means."""
     lines = [kind.title, f"PART: {', '.join(sort_words(sort) for sort in kind.sorts)}"]
     if kind.scale is not None:

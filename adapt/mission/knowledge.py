@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 
 import numpy as np
 
-from adapt.damage.damage import Combination, Damage, Defect
+from adapt.damage.damage import Combination, Damage, SingleDamage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
 from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
@@ -107,7 +107,7 @@ class Knowledge:
     @property
     def damaged(self) -> bool:
         """Whether it believes that something is broken."""
-        return bool(self.outcomes.damage.defects)
+        return bool(self.outcomes.damage.singles)
 
     @property
     def rows(self) -> list[int]:
@@ -177,7 +177,7 @@ class Knowledge:
     def _made_for(self, damage: Damage) -> list[int]:
         """The specialists for a damage, or else the gaits that get furthest with it in the rehearsal."""
         text, first = str(damage), len(self.repertoire.elites)
-        if not damage.defects:
+        if not damage.singles:
             return []
         specialists = self.repertoire.specialists
         made = [
@@ -216,16 +216,16 @@ class Knowledge:
         """
         description, parts = self.repertoire.robot.description, self.twin.parts
         at, joints, left = TraceColumns.of(self.repertoire.robot), list(description.joints), set(silent)
-        found: list[Defect] = []
+        found: list[SingleDamage] = []
         for name, leg in description.legs.items():
             if set(leg.joints) <= set(silent):
                 angles = trace[-1, [at.angle + joints.index(joint) for joint in leg.joints]]
                 found.append(Dead(name) if angles.any() else Lost(name))
                 left -= set(leg.joints)
         others = [
-            defect
-            for defect in self.outcomes.damage.defects
-            if not set(silent) & set(parts.joints(parts.find(defect.target)))
+            single
+            for single in self.outcomes.damage.singles
+            if not set(silent) & set(parts.joints(parts.find(single.target)))
         ]
         return Combination((*others, *found)) if found and not left else None
 

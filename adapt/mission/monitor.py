@@ -23,7 +23,6 @@ THRESHOLD = 11.0  # of the sums, at which the monitor gives the alarm
 _MOST = 10.0  # standard deviations that a window counts at most: no single one gives the alarm
 _MOST_AT_FIRST = 4.5  # likewise after a change of gait, of which the window still holds some
 _LEAST_SCALE = 0.15
-_POWERLESS = ("dead", "lost")  # kinds of damage under which motors give no torque
 _WORKS = 0.1  # of the torque of other joints, at which such a motor works again
 _SILENT = 0.1  # of the least torque that is usual of a motor, below which it gives none
 
@@ -191,7 +190,7 @@ class Monitor:
         found = np.array([self._features(window) for _, window in windows])
         floors = np.repeat(_FLOORS, self._widths)
         scale, sound = np.hypot(found.std(axis=0), floors), self._sound(damage)
-        powerless = self._joints_of(damage, _POWERLESS)
+        powerless = self._joints_of(damage, powerless=True)
         every = np.concatenate(list(episodes.traces))[:, self._columns.torque : self._columns.attitude]
         others = abs(every[:, ~powerless])
         torque = max(_FLOORS[1], _WORKS * float(others.mean()) if others.size else 0.0)
@@ -210,7 +209,7 @@ class Monitor:
         levels = np.stack([means.max(axis=0), np.maximum(within.std(axis=0), _LEAST_SCALE)])
         levels[0, 2] += 2 * levels[1, 2]  # of two features, which vary more by chance than many
         repeats = self._twin.parts.robot.controller.period(solutions[0]) is not None
-        if damage.defects or not repeats or "odometry" not in self._twin.thinking.sensors:
+        if damage.singles or not repeats or "odometry" not in self._twin.thinking.sensors:
             levels[0, 2] = np.inf  # of the course nothing is unusual
         return replace(usual, levels=levels)
 
@@ -228,11 +227,11 @@ class Monitor:
         sound = ~self._joints_of(damage)
         return sound if sound.any() else ~sound
 
-    def _joints_of(self, damage: Damage, kinds: tuple[str, ...] = ()) -> np.ndarray:
-        """Which joints have a part in a damage, of some kinds or any, (j,) bool."""
+    def _joints_of(self, damage: Damage, *, powerless: bool = False) -> np.ndarray:
+        """Which joints have a part in a damage, if asked for one that leaves motors no torque, (j,) bool."""
         parts, names = self._twin.parts, self._twin.parts.robot.description.joints
-        some = [defect for defect in damage.defects if not kinds or defect.kind in kinds]
-        broken = {name for defect in some for name in parts.joints(parts.find(defect.target))}
+        some = [single for single in damage.singles if single.powerless or not powerless]
+        broken = {name for single in some for name in parts.joints(parts.find(single.target))}
         return np.array([name in broken for name in names])
 
     @property

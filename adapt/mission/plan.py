@@ -101,7 +101,7 @@ def read_changes(texts: Sequence[str], robot: Robot) -> tuple[PlannedChange, ...
         damages = [] if what == REPAIRED else [*damages, what]
         try:
             parts = [parse_damage(text, robot) for text in damages]
-            every = Combination(tuple(defect for part in parts for defect in part.defects))
+            every = Combination(tuple(single for part in parts for single in part.singles))
             damage = parse_damage(str(every), robot)
         except InvalidValueError as error:
             before = f", after {' and '.join(damages[:-1])}" if len(damages) > 1 else ""

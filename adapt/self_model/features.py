@@ -5,20 +5,23 @@ from itertools import compress, pairwise
 
 import numpy as np
 
+from adapt.damage.damage import JointReading
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.motors import Motors
 from robots.robot import Robot
 from robots.simulation.trace import SENSORS, TraceColumns
 
 _WINDOWS = 5
+_ERROR = "encoders: {} mean error [rad]"
+_TORQUE_SHARE = "encoders+currents: {} share of usual torque [1]"
 # The features of joints and of the whole robot, and what each may be off by in any case: resolution and drift
 _OF_JOINTS = {
-    "encoders: {} mean error [rad]": 0.01,
+    _ERROR: 0.01,
     "encoders: {} spread of error [rad]": 0.01,
     "encoders: {} range [rad]": 0.01,
     "currents: {} mean torque [N m]": 0.03,
     "currents: {} spread of torque [N m]": 0.03,
-    "encoders+currents: {} share of usual torque [1]": 0.02,
+    _TORQUE_SHARE: 0.02,
     "encoders+currents: {} correlation with usual torque [1]": 0.02,
     "encoders+currents: {} turn by torque [rad]": 0.001,
     "encoders+currents: {} turn by turn before [rad]": 0.001,
@@ -125,11 +128,24 @@ class Features:
         every = np.concatenate([self._of_joints(held, counts), self._of_body(held, until)], axis=1)
         return np.asarray(every[:, self._kept])
 
-    def angle(self, trace: np.ndarray, joint: int) -> tuple[float, float]:
-        """Median of what a joint's sensor read, and in which range it was 80% of the time [rad or m]."""
-        least, median, most = np.quantile(trace[:, self._columns.angle + joint], (0.1, 0.5, 0.9))
-        middle, half = self.robot.joint_middles[joint], self.robot.joint_half_ranges[joint]
-        return float(middle + half * median), float(half * (most - least))
+    def readings(self, trace: np.ndarray, steps: int) -> list[JointReading]:
+        """What the sensors of each joint showed in a trial; an angle's range holds 80% of the time."""
+        values = dict(zip(self.names, self.of([trace], steps)[0].tolist(), strict=True))
+        angles, moved = np.zeros(self.robot.action_dim), np.full(self.robot.action_dim, np.inf)
+        if "encoders" in self.sensors:
+            shares = trace[:, self._columns.angle : self._columns.torque]
+            least, median, most = np.quantile(shares, (0.1, 0.5, 0.9), axis=0)
+            angles = self.robot.joint_middles + self.robot.joint_half_ranges * median
+            moved = self.robot.joint_half_ranges * (most - least)
+        return [
+            JointReading(
+                angle=float(angles[number]),
+                moved=float(moved[number]),
+                error=values.get(_ERROR.format(joint), 0.0),
+                torque_share=values.get(_TORQUE_SHARE.format(joint), 1.0),
+            )
+            for number, joint in enumerate(self.robot.description.joints)
+        ]
 
     def _held(self, trace: np.ndarray, until: int) -> np.ndarray:
         """The first rows of a trace, the last of them repeated, (until, c)."""

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from adapt.damage.damage import Combination, Damage, Defect
+from adapt.damage.damage import Combination, Damage, SingleDamage
 from adapt.self_model.features import Features
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
@@ -61,9 +61,9 @@ class Model:
     falls: dict[int, np.ndarray] = field(default_factory=dict)
 
     @cached_property
-    def defects(self) -> tuple[Defect, ...]:
+    def singles(self) -> tuple[SingleDamage, ...]:
         """Each of the faults, in the order of their texts."""
-        return tuple(sorted(self.damage.defects, key=str))
+        return tuple(sorted(self.damage.singles, key=str))
 
     def mean(self, row: int) -> np.ndarray:
         """Means of the features over the episodes of a gait, (e,)."""
@@ -212,7 +212,7 @@ class Rating:
 
     def price_of(self, model: Model) -> float:
         """Log likelihood that a model's faults must be worth."""
-        return self.price * len(model.defects)
+        return self.price * len(model.singles)
 
     def explained(self, model: Model) -> float:
         """Share of the healthy model's misfit that a model explains, from 0 to 1.

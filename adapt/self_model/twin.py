@@ -219,7 +219,7 @@ class Twin:
 
     def robot_with(self, damage: Damage) -> Robot:
         """The robot with a damage; what had to be compiled is kept for other damages that share it."""
-        changes = damage.changes(self.parts)
+        changes = damage.modifications(self.parts)
         edits = [change for change in changes if change.edit]
         labels, robot = tuple(change.label for change in edits), self.parts.robot
         if labels:

@@ -48,7 +48,7 @@ def runs_table(results: Sequence[MissionRecord]) -> pd.DataFrame:
     runs["task"] = parts.str[0]
     runs["world"] = ["gap" if "gap" in some else "nominal" for some in parts]
     runs["kind"] = [
-        " + ".join(sorted(defect.kind for defect in damage_from(text).defects)) or WHOLE
+        " + ".join(sorted(single.kind for single in damage_from(text).singles)) or WHOLE
         for text in runs["damage"]
     ]
     return runs

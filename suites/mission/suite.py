@@ -135,7 +135,7 @@ class MissionSuite(Suite):
             for world in self.worlds
             for fault, damage in enumerate(self._damages(task))
             for method in TASKS[task][1]
-            if (damage.defects or method in _WHOLE) and not (world == "gap" and method == "resets")
+            if (damage.singles or method in _WHOLE) and not (world == "gap" and method == "resets")
         ]
 
     def trial_seed(self, key: Key) -> int:
@@ -158,7 +158,7 @@ class MissionSuite(Suite):
             repertoire = replace(
                 repertoire, elites=repertoire.gaits.take(best), specialists=None, spread=None
             )
-        broken = bool(trial.damage.defects)
+        broken = bool(trial.damage.singles)
         change = PlannedChange(BROKEN_AT, str(trial.damage), trial.damage)
         mission = Mission(
             repertoire,
@@ -287,7 +287,7 @@ class MissionSuite(Suite):
             return [Combination()]
         given = benchmark_damages(robot) if task == "watch" else self.damages or lost_and_dead(robot)
         if task == "rule":
-            given = [damage for damage in given if all(defect.kind == "lost" for defect in damage.defects)]
+            given = [damage for damage in given if all(single.kind == "lost" for single in damage.singles)]
         return [Combination(), *given]
 
     def _body(self, seed: int) -> Robot:

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from adapt.damage import HEALTHY
-from adapt.damage.damage import Combination, Damage, Defect
+from adapt.damage.damage import Combination, Damage, SingleDamage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.text import parse_damage, read_damages
-from adapt.self_model.registry import Registry
+from adapt.self_model.suspects import Suspects
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 
 _LOCKED_AT = 0.75  # of a joint's range, from its lowest position
 _MOST_PAIRS = 5
 _PAYLOAD = 0.15  # of the robot's mass
-RANDOM = 60  # faults drawn from the registry by default
+RANDOM = 60  # suspects of the self-model that are drawn by default
 _PLACES = (0.1, 0.9)  # of strengths in their ranges
 _ENOUGH = 1000  # draws after which there are no more different faults
 
@@ -81,19 +81,19 @@ def check_damages(damages: Sequence[Damage]) -> None:
 
 
 def random_faults(robot: Robot, count: int, *, seed: int) -> list[Damage]:
-    """Different faults of the registry, single ones and pairs by turns; all kinds are equally likely.
+    """Different suspects of the self-model, single ones and pairs by turns; all kinds are equally likely.
 
     Raises:
         InvalidValueError: the robot has not so many.
     """
-    registry, rng = Registry(robot), np.random.default_rng(seed)
-    kinds = sorted({kind for _, kind in registry.faults})
+    suspects, rng = Suspects(robot), np.random.default_rng(seed)
+    kinds = sorted({kind for _, kind in suspects.table})
     found: dict[str, Damage] = {}
     for _ in range(_ENOUGH * count):
         if len(found) == count:
             break
-        defects = [_random_defect(registry, kinds, rng) for _ in range(1 + len(found) % 2)]
-        damage = registry.combine(defects)
+        singles = [_random_single(suspects, kinds, rng) for _ in range(1 + len(found) % 2)]
+        damage = suspects.combine(singles)
         if damage is not None:
             found.setdefault(str(damage), damage)
     if len(found) < count:
@@ -101,14 +101,15 @@ def random_faults(robot: Robot, count: int, *, seed: int) -> list[Damage]:
     return list(found.values())
 
 
-def _random_defect(registry: Registry, kinds: Sequence[str], rng: np.random.Generator) -> Defect:
-    """A fault of a random kind, part and strength."""
+def _random_single(suspects: Suspects, kinds: Sequence[str], rng: np.random.Generator) -> SingleDamage:
+    """A suspect of a random kind, part and strength."""
     kind = kinds[int(rng.integers(len(kinds)))]
-    some = [fault for fault in registry.faults.values() if fault.kind == kind]
-    fault = some[rng.integers(len(some))]
-    if fault.high > fault.low:
-        return fault.at(rng.uniform(*_PLACES))
-    return fault.of(fault.grid[rng.integers(len(fault.grid))])
+    some = [suspect for suspect in suspects.table.values() if suspect.kind.kind == kind]
+    suspect = some[rng.integers(len(some))]
+    strengths = suspect.strengths
+    if strengths.high > strengths.low:
+        return suspect.at(rng.uniform(*_PLACES))
+    return suspect.of(strengths.grid[rng.integers(len(strengths.grid))])
 
 
 def lost_legs(robot: Robot, *, seed: int) -> list[Damage]:

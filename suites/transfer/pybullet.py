@@ -65,7 +65,7 @@ def check_pybullet_damage(damage: Damage) -> None:
     Raises:
         InvalidValueError: it is not of motors alone.
     """
-    if any(defect.kind not in _FAULTS for defect in damage.defects):
+    if any(single.kind not in _FAULTS for single in damage.singles):
         raise InvalidValueError(f"damage in PyBullet can be {', '.join(_FAULTS)}, not {damage}")
 
 

@@ -227,8 +227,8 @@ def legs_of(text: str, parts: RobotParts) -> frozenset[str]:
     if text in ("", "unknown", HEALTHY):
         return frozenset()
     legs, found = parts.robot.description.legs, set()
-    for defect in damage_from(text).defects:
-        target = parts.find(defect.target)
+    for single in damage_from(text).singles:
+        target = parts.find(single.target)
         own = [
             name for name, leg in legs.items() if target.name in (name, leg.foot) or target.name in leg.joints
         ]

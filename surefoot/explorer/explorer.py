@@ -106,8 +106,8 @@ class Explorer:
         robot = self.repertoire.robot
         damages: dict[str, list[str]] = {}
         for damage in damage_library(robot):
-            if damage.defects:
-                kind = damage.summary if len(damage.defects) == 1 else "several of these"
+            if damage.singles:
+                kind = damage.summary if len(damage.singles) == 1 else "several of these"
                 damages.setdefault(kind, []).append(str(damage))
         facts["damages"] = damages
         table = self._rehearsal()

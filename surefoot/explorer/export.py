@@ -72,7 +72,7 @@ def export_page(
     hello = explorer.hello()
     rows: list[int] = []
     if explorer.walks:
-        damages = (one for one in damage_library(explorer.repertoire.robot) if one.defects)
+        damages = (one for one in damage_library(explorer.repertoire.robot) if one.singles)
         broken = str(next(damages)) if damage is None else damage
         recorder.recover(broken, explorer.selector, on_progress)
         if explorer.mission is not None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from adapt.damage.damage import Combination, Defect, register
+from adapt.damage.damage import Combination, SingleDamage, register
 from adapt.damage.kinds import damage_kinds
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
@@ -136,7 +136,7 @@ def test_a_damage_made_in_python_is_checked_too(ant):
 
 def test_a_kind_is_registered_once():
     with pytest.raises(InvalidValueError, match=r"'lost' is registered twice, in .*limbs\.py"):
-        register("lost")(Defect)
+        register("lost")(SingleDamage)
     assert damage_kinds()["lost"] is Lost
 
 

@@ -1,13 +1,12 @@
 """The library takes objects that are registered nowhere: what is recorded says so, and cannot be resumed."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import surefoot
-from adapt.damage.damage import Change, Defect
+from adapt.damage.damage import DamageModification, SingleDamage
 from adapt.damage.kinds.motors import Weak
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.strength import Scale
@@ -43,8 +42,7 @@ class LastFirst(BestFirst):
         return int(np.flatnonzero(untried)[-1])
 
 
-@dataclass(frozen=True)
-class Halved(Defect):
+class Halved(SingleDamage):
     """The motors give half of their torque, or another share."""
 
     title = "the motors give a share of their torque"
@@ -52,8 +50,8 @@ class Halved(Defect):
     sorts = ("leg",)
     scale = Scale("the share", 0.1, 0.9, default=0.5)
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
-        return Weak(self.target, self.amount)._change(parts, target)
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
+        return Weak(self.target, self.amount)._modification(parts, target)
 
 
 class Doubled(SepCMAESSettings):

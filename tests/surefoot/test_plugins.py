@@ -14,9 +14,7 @@ from robots.errors import InvalidFileError
 
 PLUGIN = '''"""A kind of damage and a selector."""
 
-from dataclasses import dataclass
-
-from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.damage import DamageModification, SingleDamage, subjects, register
 from adapt.damage.strength import Scale
 from adapt.damage.edits import find_motors
 from adapt.damage.parts import RobotParts, Target
@@ -25,22 +23,21 @@ from adapt.selectors.baselines import BestFirst
 
 
 @register("halved")
-@dataclass(frozen=True)
-class Halved(Defect):
+class Halved(SingleDamage):
     """The motors give half of their torque."""
 
     title = "the motors give half of their torque"
     family = "weak"
     sorts = ("leg", "joint")
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints = parts.joints(target)
 
         def edit(spec):
             for motor in find_motors(spec, joints):
                 motor.gear = 0.5 * motor.gear
 
-        return self.change(changes_of("motor", joints), edit)
+        return self.modify(subjects("motor", joints), edit)
 
 
 catalogue.register("first", "tries the best first, under another name")(BestFirst)

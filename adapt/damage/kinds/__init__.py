@@ -4,14 +4,19 @@ import importlib
 import pkgutil
 from functools import cache
 
-from adapt.damage.damage import KINDS, Defect
+from adapt.damage.damage import KINDS, SingleDamage
 from robots.registry import Registry
 
 
-def damage_kinds() -> Registry[type[Defect]]:
-    """All kinds of defects by name: those of this package, and those that a user has registered."""
+def damage_kinds() -> Registry[type[SingleDamage]]:
+    """All kinds of damage by name: those of this package, and those that a user has registered."""
     _import_all()
     return Registry(KINDS.what, sorted(KINDS.items()))
+
+
+def kinds_in_order() -> list[type[SingleDamage]]:
+    """All kinds in the order in which they are tried and listed, see `SingleDamage.order`."""
+    return sorted(damage_kinds().values(), key=lambda kind: kind.order)
 
 
 @cache

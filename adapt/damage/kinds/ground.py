@@ -1,27 +1,27 @@
 """Damage to soles, and another floor."""
 
-from dataclasses import dataclass
-
 import mujoco
 
-from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.damage import DamageModification, SingleDamage, register, subjects
 from adapt.damage.edits import find_soles, mark, scale_friction, tint, touches
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.strength import Scale
+from adapt.damage.strength import Scale, Strengths
 from robots.task.terrain import BEYOND, Ground, clearance, lay, tilt
 
 
 @register("slip")
-@dataclass(frozen=True)
-class Slip(Defect):
+class Slip(SingleDamage):
     """The foot's sole, worn or wet, has a share of its friction with the floor."""
 
     title = "the foot has a share of its friction with the floor"
     family = "friction"
     sorts = ("leg", "foot", "all")
     scale = Scale("the share of the friction that is left", 0.0, 0.99, default=0.3)
+    order = 13
+    suspected = {"foot": Strengths((0.2,), 0.02, 0.95)}
+    in_library = {"foot": 0.2}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         feet, description = parts.feet(target), parts.robot.description
 
         def wear(spec: mujoco.MjSpec) -> None:
@@ -30,20 +30,22 @@ class Slip(Defect):
                 scale_friction(spec, sole, floor, self.amount)
             mark(soles)
 
-        return self.change(changes_of("sole", feet), wear)
+        return self.modify(subjects("sole", feet), wear)
 
 
 @register("friction")
-@dataclass(frozen=True)
-class Friction(Defect):
+class Friction(SingleDamage):
     """Whatever touches the floor has another friction with it: ice below 1, rubber above."""
 
     title = "the floor is slippery, or grips more"
     family = "friction"
     sorts = ("floor",)
     scale = Scale("the friction with the floor as a multiple of what it was", 0.0, 5.0, default=0.4)
+    order = 17
+    suspected = {"floor": Strengths((0.3, 0.6, 1.5), 0.1, 2.0, logarithmic=True)}
+    in_library = {"floor": 0.4}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         name = parts.robot.description.floor
 
         def polish(spec: mujoco.MjSpec) -> None:
@@ -53,12 +55,11 @@ class Friction(Defect):
                     scale_friction(spec, geom, floor, self.amount)
             tint(floor)
 
-        return self.change(frozenset({"the friction of the floor"}), polish)
+        return self.modify(frozenset({"the friction of the floor"}), polish)
 
 
 @register("slope")
-@dataclass(frozen=True)
-class Slope(Defect):
+class Slope(SingleDamage):
     """The robot walks uphill, or downhill, all the way: gravity pulls it back, or ahead.
 
     Heights, angles and what counts as alive remain relative to the floor.
@@ -68,25 +69,26 @@ class Slope(Defect):
     family = "slope"
     sorts = ("floor",)
     scale = Scale("the angle of the floor, uphill positive [degrees]", -45.0, 45.0, default=10.0)
+    order = 18
+    suspected = {"floor": Strengths((-8.0, 8.0), -20.0, 20.0)}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         floor = parts.robot.description.floor
 
         def rise(spec: mujoco.MjSpec) -> None:
             tilt(spec, self.amount)
             tint(spec.geom(floor))
 
-        return self.change(frozenset({"the slope of the floor"}), rise)
+        return self.modify(frozenset({"the slope of the floor"}), rise)
 
 
-@dataclass(frozen=True)
-class _Uneven(Defect):
+class _Uneven(SingleDamage):
     """The floor is as the terrain of the kind's name, always the same one."""
 
     family = "terrain"
     sorts = ("floor",)
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         floor = parts.robot.description.floor
         ground = Ground.model_validate({"kind": self.kind, "height": self.amount})
         clear = clearance(parts.robot.spec())
@@ -95,11 +97,10 @@ class _Uneven(Defect):
             lay(spec, floor, ground, clear)
             tint(spec.geom(floor))
 
-        return self.change(frozenset({"the shape of the floor"}), roughen)
+        return self.modify(frozenset({"the shape of the floor"}), roughen)
 
 
 @register("rough")
-@dataclass(frozen=True)
 class Rough(_Uneven):
     """The floor has bumps and hollows, one every 0.2 m."""
 
@@ -108,7 +109,6 @@ class Rough(_Uneven):
 
 
 @register("steps")
-@dataclass(frozen=True)
 class Steps(_Uneven):
     """The floor leads up and down by steps across x, each 0.2 m long."""
 
@@ -117,7 +117,6 @@ class Steps(_Uneven):
 
 
 @register("stones")
-@dataclass(frozen=True)
 class Stones(_Uneven):
     """The floor consists of square flat stones of 0.2 m, each with its own height."""
 

@@ -1,22 +1,31 @@
 """Damage to joints: stuck, or moving with difficulty."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import ClassVar
 
 import mujoco
 
-from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.damage import (
+    Damage,
+    DamageModification,
+    JointReading,
+    SingleDamage,
+    Suspect,
+    register,
+    subjects,
+)
 from adapt.damage.edits import find_joints, fix_joint
 from adapt.damage.frames import turn_body
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import joint_ids
-from adapt.damage.strength import Scale
+from adapt.damage.strength import Scale, Strengths
 from robots.robot import Faults
+
+_LEAST_TURN = 0.02  # [rad or m] by which a locked joint of the library must differ from rest
 
 
 @register("locked")
-@dataclass(frozen=True)
-class Locked(Defect):
+class Locked(SingleDamage):
     """The joint is stuck at an angle, whatever acts on it; of a leg, all joints are.
 
     The controller feels that angle and no speed; its actions for the joint do nothing.
@@ -26,8 +35,30 @@ class Locked(Defect):
     family = "locked"
     sorts = ("leg", "joint")
     scale = Scale("the joint's position [rad]", None, None, rest="that at rest")
+    order, takes_out = 6, True
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
+        """Every joint; where it is stuck is read off its sensor."""
+        for joint in parts.robot.description.joints:
+            yield Suspect(cls, f"joint={joint}", Strengths((), *parts.range(joint)))
+
+    @classmethod
+    def read_off(cls, reading: JointReading) -> float | None:
+        """Where the joint stands still."""
+        return reading.still_at
+
+    @classmethod
+    def library(cls, parts: RobotParts) -> Iterator[Damage]:
+        """Every joint at rest and, where that differs, halfway from there to each end of its range."""
+        for joint in parts.robot.description.joints:
+            rest, (low, high) = parts.rest(joint), parts.range(joint)
+            yield cls(f"joint={joint}")
+            for angle in (round((rest + end) / 2, 2) for end in (low, high)):
+                if low <= angle <= high and abs(angle - rest) > _LEAST_TURN:
+                    yield cls(f"joint={joint}", angle)
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         angles = {joint: self.position(parts, joint) for joint in parts.joints(target)}
 
         def lock(spec: mujoco.MjSpec) -> None:
@@ -35,11 +66,10 @@ class Locked(Defect):
                 turn_body(spec, joint, angles[joint.name])
                 fix_joint(spec, joint, angles[joint.name])
 
-        return self.change(changes_of("motor", angles), lock, faults=Faults(fixed=angles), red=angles)
+        return self.modify(subjects("motor", angles), lock, faults=Faults(fixed=angles), red=angles)
 
 
-@dataclass(frozen=True)
-class _Resisted(Defect):
+class _Resisted(SingleDamage):
     """The joint has more friction.
 
     Attributes:
@@ -53,7 +83,7 @@ class _Resisted(Defect):
     column: ClassVar[str]
     speed: ClassVar[float] = 1.0
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints = parts.joints(target)
         amounts = {joint: self.amount * parts.torque(joint) / self.speed for joint in joints}
 
@@ -61,12 +91,11 @@ class _Resisted(Defect):
             for joint, amount in amounts.items():
                 getattr(model, self.column)[model.jnt_dofadr[joint_ids(model, [joint])]] += amount
 
-        subjects = frozenset(f"the {self.friction} of {joint}" for joint in joints)
-        return self.change(subjects, patch=hold_back, red=joints)
+        slowed = frozenset(f"the {self.friction} of {joint}" for joint in joints)
+        return self.modify(slowed, patch=hold_back, red=joints)
 
 
 @register("stiff")
-@dataclass(frozen=True)
 class Stiff(_Resisted):
     """The joint has more damping, as with grease in the cold."""
 
@@ -76,10 +105,14 @@ class Stiff(_Resisted):
         "the share of the motor's greatest torque that it takes at 5 rad/s", 0.01, 20.0, default=1.0
     )
     friction, column, speed = "damping", "dof_damping", 5.0
+    order = 7
+    suspected = {
+        "joint": Strengths((2.0,), 0.1, 15.0, logarithmic=True),
+        "all": Strengths((0.5,), 0.1, 5.0, logarithmic=True),
+    }
 
 
 @register("rubbing")
-@dataclass(frozen=True)
 class Rubbing(_Resisted):
     """The joint has more dry friction, as with a bent axle or a worn bearing."""
 
@@ -87,3 +120,5 @@ class Rubbing(_Resisted):
     sorts = ("leg", "joint")
     scale = Scale("the share of the motor's greatest torque that it takes", 0.01, 2.0, default=0.3)
     friction, column = "dry friction", "dof_frictionloss"
+    order = 8
+    suspected = {"joint": Strengths((0.4,), 0.05, 1.2, logarithmic=True)}

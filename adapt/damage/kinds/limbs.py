@@ -1,21 +1,29 @@
 """Damage to limbs: gone, shorter, bent."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import combinations
 
 import mujoco
 
-from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.damage import (
+    Combination,
+    Damage,
+    DamageModification,
+    SingleDamage,
+    Suspect,
+    register,
+    subjects,
+)
 from adapt.damage.edits import find_joints, the_joint
 from adapt.damage.frames import shrink_body
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import turn_limb
-from adapt.damage.strength import Scale
+from adapt.damage.strength import Scale, Strengths
 
 
 @register("lost")
-@dataclass(frozen=True)
-class Lost(Defect):
+class Lost(SingleDamage):
     """What the leg's first joint, or the joint named, moves is gone, with all that hangs on it.
 
     No mass, no contact and no torque are left of it. The controller keeps its size: it sees 0 for the joints
@@ -25,16 +33,32 @@ class Lost(Defect):
     title = "the leg is gone from its first joint on, or from the joint that is named"
     family = "lost"
     sorts = ("leg", "joint")
+    order, powerless = 1, True
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
+        """Every leg, from its first joint on or from a further one."""
+        for name, leg in parts.robot.description.legs.items():
+            for part in (name, *(f"joint={joint}" for joint in leg.joints[1:])):
+                yield Suspect(cls, part)
+
+    @classmethod
+    def library(cls, parts: RobotParts) -> Iterator[Damage]:
+        """Every leg and every other pair, since the others are similar; no more than half of the legs."""
+        legs = parts.every("leg")
+        yield from (cls(leg) for leg in legs if len(legs) > 1)
+        for pair in list(combinations(legs, 2))[::2] if len(legs) > 3 else ():
+            yield Combination(map(cls, pair))
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         first = parts.joints(target)[0]
         joints, feet = parts.joints_from(first), parts.feet_from(first)
         gone = (
-            changes_of("motor", joints)
-            | changes_of("limb", joints)
-            | changes_of("joint sensor", joints)
-            | changes_of("sole", feet)
-            | changes_of("contact sensor", feet)
+            subjects("motor", joints)
+            | subjects("limb", joints)
+            | subjects("joint sensor", joints)
+            | subjects("sole", feet)
+            | subjects("contact sensor", feet)
         )
 
         def cut(spec: mujoco.MjSpec) -> None:
@@ -42,12 +66,11 @@ class Lost(Defect):
             for joint in find_joints(spec, [first]):
                 spec.delete(joint.parent)
 
-        return self.change(gone, cut)
+        return self.modify(gone, cut)
 
 
 @register("short")
-@dataclass(frozen=True)
-class Short(Defect):
+class Short(SingleDamage):
     """What the leg's last joint, or the joint named, moves is as long, thick and heavy as a share of it was.
 
     The foot shrinks and moves with it. Motors, joints and their ranges stay as they are.
@@ -57,20 +80,28 @@ class Short(Defect):
     family = "short"
     sorts = ("leg", "joint")
     scale = Scale("the share of the length that is left", 0.1, 0.95, default=0.5)
+    order = 4
+    in_library = {"leg": 0.5}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
+        """Every leg from a joint on, but not from the first, which would be all of it."""
+        for leg in parts.robot.description.legs.values():
+            for joint in leg.joints[1:] or leg.joints:
+                yield Suspect(cls, f"joint={joint}", Strengths((0.5,), 0.1, 0.95))
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joint = parts.joints(target)[-1]
         shorter = parts.joints_from(joint)
 
         def shorten(spec: mujoco.MjSpec) -> None:
             shrink_body(spec, the_joint(spec, joint), self.amount)
 
-        return self.change(changes_of("limb", shorter), shorten, red=shorter)
+        return self.modify(subjects("limb", shorter), shorten, red=shorter)
 
 
 @register("bent")
-@dataclass(frozen=True)
-class Bent(Defect):
+class Bent(SingleDamage):
     """What a hinge moves, with all that hangs on it, points elsewhere, turned about the hinge.
 
     The joint's sensor and its motor do not notice. A joint that is stuck is bent as well.
@@ -80,12 +111,14 @@ class Bent(Defect):
     family = "bent"
     sorts = ("joint",)
     scale = Scale("the angle [degrees]", -180.0, 180.0, default=25.0)
+    order = 9
+    suspected = {"joint": Strengths((-30.0, 30.0), -70.0, 70.0)}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joint, angle = target.name, math.radians(self.amount)
         following = parts.joints_after(joint)
-        return self.change(
-            changes_of("limb", [joint]),
+        return self.modify(
+            subjects("limb", [joint]),
             patch=lambda model: turn_limb(model, joint, angle, following=following),
             red=[joint],
         )

@@ -1,27 +1,29 @@
 """Another mass, or the same mass elsewhere."""
 
 import copy
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import ClassVar
 
 import mujoco
 import numpy as np
 
-from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.damage import Damage, DamageModification, SingleDamage, Suspect, register, subjects
 from adapt.damage.edits import mark, the_joint
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import settle
-from adapt.damage.strength import Scale
+from adapt.damage.strength import Scale, Strengths
 from robots.errors import InvalidValueError
 from robots.mjcf.screening import compiled_so_far
 
 _DENSITY = 2700.0  # of aluminium [kg/m³]
 _ABOVE = 100.0  # [m] over a body's centre of mass, from where its top is looked for
+_IN_LIBRARY = 0.25  # of the robot's mass
+_SHIFT = 0.1  # share of the model's extent by which the torso's mass may have moved; twice that at most
+_MOST_SHIFT = 0.15  # the same of the robot's own size: the extent of a model may be that of its floor
 
 
 @register("payload")
-@dataclass(frozen=True)
-class Payload(Defect):
+class Payload(SingleDamage):
     """A cube of aluminium lies on the torso, or on what a joint moves, over its centre of mass.
 
     It touches nothing else.
@@ -31,15 +33,30 @@ class Payload(Defect):
     family = "payload"
     sorts = ("torso", "joint")
     scale = Scale("the load's mass [kg]", 0.001, 1000.0)
+    order = 14
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
+        """Shares of the robot's mass."""
+        mass = float(parts.robot.physics.body_mass.sum())
+        grid, low, high = (cls.scale.nearest(share * mass) for share in (0.2, 0.02, 0.8))
+        yield Suspect(cls, "torso", Strengths((grid,), low, high, logarithmic=True))
+
+    @classmethod
+    def library(cls, parts: RobotParts) -> Iterator[Damage]:
+        """A quarter of the robot's mass."""
+        model, torso = parts.robot.model, parts.robot.description.torso
+        mass = _IN_LIBRARY * float(model.body_subtreemass[model.body(torso).id])
+        yield cls("torso", float(f"{mass:.2g}"))
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         torso, joint = parts.robot.description.torso, target.name
         if target.sort == "torso":
-            return self.change(
+            return self.modify(
                 frozenset({"the load of the torso"}), lambda spec: _load(spec, spec.body(torso), self.amount)
             )
-        return self.change(
-            changes_of("limb", [joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, self.amount)
+        return self.modify(
+            subjects("limb", [joint]), lambda spec: _load(spec, the_joint(spec, joint).parent, self.amount)
         )
 
 
@@ -79,15 +96,24 @@ def _top(model: mujoco.MjModel, body: int, above: float) -> np.ndarray:
     return data.xmat[body].reshape(3, 3).T @ (top + above * up - data.xpos[body])
 
 
-@dataclass(frozen=True)
-class _Shifted(Defect):
+class _Shifted(SingleDamage):
     """The torso's own mass is as large, but elsewhere: a battery slipped."""
 
     family = "mass"
     sorts = ("torso",)
+    scale: ClassVar[Scale]
     axis: ClassVar[int]
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
+        """Shares of the robot's size, to the side only where it can move there."""
+        model = parts.robot.physics
+        reach = min(_SHIFT * float(model.stat.extent), _MOST_SHIFT * _size(model))
+        if cls.axis == 0 or parts.robot.moves_freely:
+            back, ahead, low, high = (cls.scale.nearest(times * reach) for times in (-1, 1, -2, 2))
+            yield Suspect(cls, "torso", Strengths((back, ahead), low, high))
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         torso, axis = parts.robot.description.torso, self.axis
         if axis == 1 and not parts.robot.moves_freely:
             raise InvalidValueError(
@@ -98,24 +124,31 @@ class _Shifted(Defect):
             model.body_ipos[model.body(torso).id, axis] += self.amount
             settle(model)
 
-        return self.change(frozenset({f"where the torso's mass is along {'xy'[axis]}"}), patch=shift)
+        return self.modify(frozenset({f"where the torso's mass is along {'xy'[axis]}"}), patch=shift)
 
 
 @register("mass-ahead")
-@dataclass(frozen=True)
 class MassAhead(_Shifted):
     """The torso's centre of mass is further to the front."""
 
     title = "the torso's centre of mass is further to the front"
     scale = Scale("how far [m], to the rear negative", -1.0, 1.0, default=0.05)
-    axis = 0
+    axis, order = 0, 15
 
 
 @register("mass-left")
-@dataclass(frozen=True)
 class MassLeft(_Shifted):
     """The torso's centre of mass is further to the left."""
 
     title = "the torso's centre of mass is further to the left"
     scale = Scale("how far [m], to the right negative", -1.0, 1.0, default=0.05)
-    axis = 1
+    axis, order = 1, 16
+
+
+def _size(model: mujoco.MjModel) -> float:
+    """Length, width or height of what moves, the largest of them [m]."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    moving = model.body_weldid[model.geom_bodyid] != 0
+    places, radii = data.geom_xpos[moving], model.geom_rbound[moving, None]
+    return float(np.max((places + radii).max(axis=0) - (places - radii).min(axis=0)))

@@ -1,21 +1,31 @@
 """Damage to motors, their gears and their wiring."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import mujoco
 
-from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.damage import (
+    Damage,
+    DamageModification,
+    JointReading,
+    SingleDamage,
+    Suspect,
+    register,
+    subjects,
+)
 from adapt.damage.edits import delete_motors
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import joint_ids, motor_ids
-from adapt.damage.strength import Scale
+from adapt.damage.strength import NO_STRENGTH, Scale, Strengths
 from robots.errors import InvalidValueError
 from robots.robot import Faults
 
+_LACKING = 0.1  # of its torque that a motor that may be weak lacks at the least
+_ASKEW = 0.1  # [rad] mean error of a servo that may be offset
+
 
 @register("dead")
-@dataclass(frozen=True)
-class Dead(Defect):
+class Dead(SingleDamage):
     """The joints hang limp: they keep their limits and friction but nothing drives them.
 
     The controller still feels their positions and speeds; its actions for them do nothing.
@@ -24,15 +34,21 @@ class Dead(Defect):
     title = "the motors give no torque"
     family = "dead"
     sorts = ("leg", "joint", "all")
+    order, powerless = 2, True
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def library(cls, parts: RobotParts) -> Iterator[Damage]:
+        """Every leg, of more than one."""
+        legs = parts.every("leg")
+        yield from (cls(leg) for leg in legs if len(legs) > 1)
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints = parts.joints(target)
-        return self.change(changes_of("motor", joints), lambda spec: delete_motors(spec, joints), red=joints)
+        return self.modify(subjects("motor", joints), lambda spec: delete_motors(spec, joints), red=joints)
 
 
 @register("weak")
-@dataclass(frozen=True)
-class Weak(Defect):
+class Weak(SingleDamage):
     """Whatever a motor does, it does with a share of its torque.
 
     A servo gives that share of what it would give at the same error and speed, and no more than that share of
@@ -43,8 +59,21 @@ class Weak(Defect):
     family = "weak"
     sorts = ("leg", "joint", "all")
     scale = Scale("the share of the torque that is left", 0.01, 0.99, default=0.5)
+    order = 3
+    suspected = {
+        "joint": Strengths((0.1, 0.5), 0.01, 0.99),
+        "leg": Strengths((0.2, 0.5), 0.01, 0.99),
+        "all": Strengths((0.6,), 0.1, 0.99),
+    }
+    in_library = {"leg": 0.2, "all": 0.5}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def read_off(cls, reading: JointReading) -> float | None:
+        """The share, where enough of it is lacking."""
+        share = reading.torque_share
+        return share if -_LACKING < share < 1 - _LACKING else None
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints, share = parts.joints(target), self.amount
 
         def weaken(model: mujoco.MjModel) -> None:
@@ -57,52 +86,59 @@ class Weak(Defect):
                     numbers[motor] *= share
             model.jnt_actfrcrange[joint_ids(model, joints)] *= share
 
-        return self.change(changes_of("motor", joints), patch=weaken, red=joints)
+        return self.modify(subjects("motor", joints), patch=weaken, red=joints)
 
 
 @register("reversed")
-@dataclass(frozen=True)
-class Reversed(Defect):
+class Reversed(SingleDamage):
     """A motor is connected the wrong way round; a servo goes to the opposite of where it is told to go."""
 
     title = "the motors turn the wrong way"
     family = "wiring"
     sorts = ("leg", "joint")
+    order = 5
+    suspected = {"joint": NO_STRENGTH}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints = parts.joints(target)
 
         def reverse(model: mujoco.MjModel) -> None:
             model.actuator_gear[motor_ids(model, joints)] *= -1
 
-        return self.change(changes_of("motor", joints), patch=reverse, red=joints)
+        return self.modify(subjects("motor", joints), patch=reverse, red=joints)
 
 
 @register("swapped")
-@dataclass(frozen=True)
-class Swapped(Defect):
+class Swapped(SingleDamage):
     """The joint's motor and that of another joint get each other's actions."""
 
     title = "the joint's motor and another joint's get each other's actions"
     family = "wiring"
     sorts = ("joint",)
     scale = Scale("the other joint's number, counted from 1 in the order of the actions", 1, 1000, whole=True)
+    order = 10
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
+        """Joints whose cables are near each other."""
+        for joint in parts.robot.description.joints:
+            if near := _near(parts, joint):
+                yield Suspect(cls, f"joint={joint}", Strengths(near))
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints, one = parts.robot.description.joints, target.name
         if self.amount > len(joints) or joints[int(self.amount) - 1] == one:
             raise InvalidValueError(f"{self}: the number must be of another one of the {len(joints)} joints")
         other = joints[int(self.amount) - 1]
-        return self.change(
-            changes_of("motor", [one, other]),
+        return self.modify(
+            subjects("motor", [one, other]),
             faults=Faults(swapped={one: other, other: one}),
             red=[one, other],
         )
 
 
 @register("offset")
-@dataclass(frozen=True)
-class Offset(Defect):
+class Offset(SingleDamage):
     """A servo misses the angle that it is told by a constant; the joint's sensor reads where it is.
 
     Not for motors, which are told torques.
@@ -112,8 +148,15 @@ class Offset(Defect):
     family = "offset"
     sorts = ("joint",)
     scale = Scale("by how much [rad]", -2.0, 2.0, default=0.3)
+    order = 11
+    suspected = {"servo": Strengths((-0.35, 0.35), -1.0, 1.0)}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def read_off(cls, reading: JointReading) -> float | None:
+        """The mean error, where it is large."""
+        return reading.error if abs(reading.error) > _ASKEW else None
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints = parts.joints(target)
         if not parts.is_servo(target.name):
             raise InvalidValueError(f"{self}: the motor of {target.name} is no servo, which is told angles")
@@ -123,12 +166,11 @@ class Offset(Defect):
                 per_angle = model.actuator_biasprm[motor, 1] * model.actuator_gear[motor, 0]
                 model.actuator_biasprm[motor, 0] -= per_angle * self.amount
 
-        return self.change(changes_of("motor", joints), patch=aim_further, red=joints)
+        return self.modify(subjects("motor", joints), patch=aim_further, red=joints)
 
 
 @register("backlash")
-@dataclass(frozen=True)
-class Backlash(Defect):
+class Backlash(SingleDamage):
     """Whenever a servo turns round, it has to go through the play of its gear before the joint follows.
 
     What arrives at the joint is the command with hysteresis. A motor's command is a torque, not an angle.
@@ -140,10 +182,12 @@ class Backlash(Defect):
     scale = Scale(
         "the play to either side, in units of the command: of a servo [rad]", 0.001, 2.0, default=0.2
     )
+    order = 12
+    suspected = {"servo": Strengths((0.3,), 0.05, 0.6)}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints = parts.joints(target)
-        return self.change(
+        return self.modify(
             frozenset(f"the gear of {joint}" for joint in joints),
             faults=Faults(play=dict.fromkeys(joints, self.amount)),
             red=joints,
@@ -151,14 +195,30 @@ class Backlash(Defect):
 
 
 @register("delay")
-@dataclass(frozen=True)
-class Delay(Defect):
+class Delay(SingleDamage):
     """The motors do what the controller said some control steps ago, and before that nothing."""
 
     title = "the motors act late"
     family = "delay"
     sorts = ("all",)
     scale = Scale("control steps", 1, 50, default=1, whole=True)
+    order = 19
+    suspected = {"all": Strengths((2.0, 4.0), 1.0, 8.0)}
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
-        return self.change(frozenset({"when the motors act"}), faults=Faults(delay=int(self.amount)))
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
+        return self.modify(frozenset({"when the motors act"}), faults=Faults(delay=int(self.amount)))
+
+
+def _near(parts: RobotParts, joint: str) -> tuple[float, ...]:
+    """Numbers of joints whose cables are near: further out on the leg, and likewise on the next leg."""
+    description = parts.robot.description
+    legs = [leg.joints for leg in description.legs.values()]
+    near = [
+        other
+        for own, following in zip(legs, [*legs[1:], *legs[:1]], strict=True)
+        if joint in own
+        for place in [own.index(joint)]
+        for other in (*own[place + 1 :], *following[place : place + 1])
+        if other != joint
+    ]
+    return tuple(description.joints.index(other) + 1.0 for other in near)

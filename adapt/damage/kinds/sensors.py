@@ -1,18 +1,17 @@
 """Damage to what the controller sees, and to nothing else."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from adapt.damage.damage import Change, Defect, changes_of, register
+from adapt.damage.damage import DamageModification, JointReading, SingleDamage, Suspect, register, subjects
 from adapt.damage.edits import find_soles, mark
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.strength import Scale
+from adapt.damage.strength import Scale, Strengths
 from robots.errors import InvalidValueError
 from robots.robot import Faults
 
 
 @register("stuck-sensor")
-@dataclass(frozen=True)
-class StuckSensor(Defect):
+class StuckSensor(SingleDamage):
     """A joint's sensor always reads one position and no speed, or a foot's always contact or never.
 
     Only the controller is misled: the robot moves, and is judged, as it does.
@@ -24,29 +23,42 @@ class StuckSensor(Defect):
     scale = Scale(
         "0 or 1 for a foot, or a position [rad]", None, None, rest="a foot in the air, a joint at rest"
     )
+    order, of_sensors = 20, True
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    @classmethod
+    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
+        """Every joint, whose reading is read off, and every foot."""
+        for joint in parts.robot.description.joints:
+            yield Suspect(cls, f"joint={joint}", Strengths((), *parts.range(joint)))
+        for foot in parts.every("foot"):
+            yield Suspect(cls, foot, Strengths((0.0, 1.0)))
+
+    @classmethod
+    def read_off(cls, reading: JointReading) -> float | None:
+        """Where the sensor stands still."""
+        return reading.still_at
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         if target.sort == "foot":
             if self.strength not in (None, 0, 1):
                 raise InvalidValueError(f"{self}: the sensor of a foot reads 0 or 1")
             feet, description = (target.name,), parts.robot.description
-            return self.change(
-                changes_of("contact sensor", feet),
+            return self.modify(
+                subjects("contact sensor", feet),
                 lambda spec: mark(find_soles(spec, description, feet)),
                 faults=Faults(stuck={f"{target.name} contact": self.strength or 0.0}),
             )
         (low, high), joint = parts.range(target.name), target.name
         reading = (2 * self.position(parts, joint) - low - high) / (high - low)  # the range is [-1, 1]
-        return self.change(
-            changes_of("joint sensor", [joint]),
+        return self.modify(
+            subjects("joint sensor", [joint]),
             faults=Faults(stuck={f"{joint} position": reading, f"{joint} speed": 0.0}),
             red=[joint],
         )
 
 
 @register("noisy-sensor")
-@dataclass(frozen=True)
-class NoisySensor(Defect):
+class NoisySensor(SingleDamage):
     """Normal noise is added to what the controller sees of joints and feet; of a leg, of all there is in it.
 
     Only the controller is misled: the robot moves, and is judged, as it does.
@@ -61,13 +73,19 @@ class NoisySensor(Defect):
         5.0,
         default=0.2,
     )
+    order, of_sensors = 21, True
+    suspected = {
+        "joint": Strengths((0.3,), 0.03, 3.0, logarithmic=True),
+        "foot": Strengths((0.5,), 0.1, 3.0, logarithmic=True),
+        "all": Strengths((0.3,), 0.03, 3.0, logarithmic=True),
+    }
 
-    def _change(self, parts: RobotParts, target: Target) -> Change:
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints, feet, description = parts.joints(target), parts.feet(target), parts.robot.description
         names = [f"{joint} {what}" for joint in joints for what in ("position", "speed")]
         names += [f"{foot} contact" for foot in feet]
-        return self.change(
-            changes_of("joint sensor", joints) | changes_of("contact sensor", feet),
+        return self.modify(
+            subjects("joint sensor", joints) | subjects("contact sensor", feet),
             lambda spec: mark(find_soles(spec, description, feet)),
             faults=Faults(noisy=dict.fromkeys(names, self.amount)),
             red=joints,

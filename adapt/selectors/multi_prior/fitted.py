@@ -20,7 +20,7 @@ from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import Forecast, gait_features
 from adapt.self_model.rating import TOLERANCE, WEIGHT, Model, Rating
-from adapt.self_model.registry import Registry
+from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import Twin
 from repertoire.execution.resources import one_blas_thread
 from robots.errors import InvalidValueError
@@ -82,8 +82,8 @@ class Fitted(MultiPrior):
         self._rehearsed = context.table is not None
         self._table = context.table or _healthy_table(context)
         self._rating = Rating(self._twin, self._features, seed=context.seed)
-        registry = Registry(robot, without=thinking.without)
-        self._fit = Fit(self._rating, registry, self._table.damages, seed=context.seed)
+        suspects = Suspects(robot, without=thinking.without)
+        self._fit = Fit(self._rating, suspects, self._table.damages, seed=context.seed)
         models = self._rating.models
         self._known = [models[text] for text in self._table.conditions if text in models]
         self._forecast = Forecast(self._twin, self._take_in_library(), seed=context.seed)
@@ -225,7 +225,7 @@ class Fitted(MultiPrior):
         for model in self._rating.best(20 * _MODELS):
             if model in self._known:
                 break  # what follows is less likely than what was rehearsed
-            kinds = tuple((defect.target, defect.kind) for defect in model.damage.defects)
+            kinds = tuple((single.target, single.kind) for single in model.damage.singles)
             if alike[kinds] < _ALIKE:
                 alike[kinds] += 1
                 chosen.append(model)

@@ -88,7 +88,7 @@ class Hypotheses:
         """Parts and kinds of what is wrong under a hypothesis, of whichever strengths."""
         n = len(self.single)
         both = (index,) if index < n else self._pairs[index - n]
-        return frozenset((part.target, part.kind) for i in both for part in self.single[i].defects)
+        return frozenset((part.target, part.kind) for i in both for part in self.single[i].singles)
 
     def objectives(self, which: np.ndarray) -> np.ndarray:
         """Normalised objectives that some hypotheses, by index, expect of all controllers, (n, k)."""
@@ -149,8 +149,8 @@ def height(table: Table, prior: Prior) -> float:
 
 def pair_up(damages: Sequence[Damage]) -> np.ndarray:
     """Indices, (p, 2), of single damages at different parts that were not rehearsed together."""
-    together = {frozenset(damage.defects) for damage in damages if len(damage.defects) > 1}
-    single = [(i, damage.defects[0]) for i, damage in enumerate(damages) if len(damage.defects) == 1]
+    together = {frozenset(damage.singles) for damage in damages if len(damage.singles) > 1}
+    single = [(i, damage.singles[0]) for i, damage in enumerate(damages) if len(damage.singles) == 1]
     pairs = [
         (i, j)
         for (i, one), (j, other) in combinations(single, 2)

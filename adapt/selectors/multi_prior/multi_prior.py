@@ -137,11 +137,11 @@ def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.nd
     """Probabilities of levels and hypotheses before the first trial, (l, h)."""
     n, rehearsed = len(hypotheses.single), hypotheses.rehearsed
     p, fitted = len(hypotheses) - n, n - rehearsed
-    healthy = np.array([not damage.defects for damage in hypotheses.single])
+    healthy = np.array([not damage.singles for damage in hypotheses.single])
     single = np.where(healthy, settings.healthy, (1 - settings.healthy) / max(1, (~healthy).sum()))
     single /= single.sum()
     if fitted:  # what was rehearsed has what these leave
-        further = np.array([len(damage.defects) - 1 for damage in hypotheses.single[rehearsed:]])
+        further = np.array([len(damage.singles) - 1 for damage in hypotheses.single[rehearsed:]])
         single[rehearsed:] = settings.fitted / fitted * np.exp(-settings.price * further)
         single[:rehearsed] *= (1 - single[rehearsed:].sum()) / single[:rehearsed].sum()
     share = settings.pairs if p else 0.0

@@ -439,8 +439,8 @@ def test_the_monitor_takes_noise_or_a_jammed_motor_for_no_repair(small: tuple[Re
     ):
         believed = parse_damage(text, robot)
         (trace,) = twin.run([Run(believed, row, 77)], traced=True).traces
-        (defect,), parts = believed.defects, twin.parts
-        broken = parts.joints(parts.find(defect.target))
+        (single,), parts = believed.singles, twin.parts
+        broken = parts.joints(parts.find(single.target))
         trace[:, [at.torque + robot.description.joints.index(name) for name in broken]] = torque
         monitor.calm()
         monitor.begin(believed, row)
@@ -743,6 +743,6 @@ def test_the_monitor_is_about_as_quick_as_page_and_hinkley(small: tuple[Repertoi
                 theirs = min(theirs, made)
             if monitor.watch(trace, made):
                 ours = min(ours, made)
-        healthy = not damage.defects
+        healthy = not damage.singles
         assert np.isinf(ours) == np.isinf(theirs) == healthy
         assert healthy or abs(ours - theirs) <= 25  # a window

@@ -19,7 +19,7 @@ from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import Forecast, forecast, gait_features
 from adapt.self_model.rating import Rating
-from adapt.self_model.registry import Registry
+from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import Run, Thinking, Twin
 from robots.errors import InvalidValueError
 
@@ -34,7 +34,7 @@ def fitted(
     repertoire = short_gaits()
     thinking = Thinking(repertoire, None, **{"episodes": 420, "threads": 2, **limits})
     rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
-    fit = Fit(rating, Registry(repertoire.robot, without=without), [], seed=3)
+    fit = Fit(rating, Suspects(repertoire.robot, without=without), [], seed=3)
     shown, fell, _ = trial(text, 0)
     rating.tell(0, shown if trace is None else trace, fell)
     fit.search(1.0)
@@ -57,7 +57,7 @@ def rating() -> Rating:
 def test_two_faults_are_found_the_same_for_any_number_of_threads() -> None:
     fit, again = found_first(), fitted(DAMAGE, threads=1)
     best = fit.best(1)[0]
-    kinds = {(defect.target, defect.kind): defect.strength for defect in best.defects}
+    kinds = {(single.target, single.kind): single.strength for single in best.singles}
     assert kinds["joint=left_middle_femur", "offset"] == pytest.approx(0.6, abs=0.1)
     assert kinds["joint=right_rear_coxa", "weak"] == pytest.approx(0.05, abs=0.1)
     assert fit.explained(best) > 0.8 > fit.explained(fit.healthy) == 0
@@ -79,7 +79,7 @@ def test_the_mean_likelihood_of_several_episodes_counts_and_models_that_lead_are
     losses = []
     for rows in (shown[:1], shown[1:], shown):
         model.shown[0], model.falls[0] = np.concatenate(rows), np.resize(model.falls[0], len(rows))
-        losses.append(rating.loss(model) - 3 * len(model.defects))
+        losses.append(rating.loss(model) - 3 * len(model.singles))
     assert losses[2] == pytest.approx(-np.log(np.exp(-np.array(losses[:2])).mean()))
 
 
@@ -96,10 +96,10 @@ def test_what_a_model_loses_is_its_misfit_whether_it_falls_and_a_price_for_each_
     (trials,), every = rating.active, rating.best(1000)
     losses = [rating.loss(model) for model in every]
     assert losses == sorted(losses)
-    assert {len(model.defects) for model in every} >= {0, 1, 2}
+    assert {len(model.singles) for model in every} >= {0, 1, 2}
     for model in [one for one in every if len(one.falls[0]) == 1][::20]:
         misfit = rating.misfits(model.shown[0], trials).sum() + 3 * (model.falls[0][0] != trials.falls[0])
-        assert rating.loss(model) == pytest.approx(misfit + 3 * len(model.defects))
+        assert rating.loss(model) == pytest.approx(misfit + 3 * len(model.singles))
 
 
 def test_noise_is_known_once_and_of_many_gaits_the_first_and_the_last_three_are_compared(
@@ -209,7 +209,7 @@ def test_a_stuck_joint_is_read_off_encoders_that_are_noisy() -> None:
     trace, _, _ = trial("joint=left_middle_femur:locked@0.5", 0)
     noisy = trace + 0.01 * np.random.default_rng(0).standard_normal(trace.shape)
     rating = fitted("joint=left_middle_femur:locked@0.5", without=only("locked"), trace=noisy)
-    place = next(defect for defect in rating.best(1)[0].defects if "left_middle_femur" in str(defect))
+    place = next(single for single in rating.best(1)[0].singles if "left_middle_femur" in str(single))
     assert place.strength == pytest.approx(0.5, abs=0.01)
 
 

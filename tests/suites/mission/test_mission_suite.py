@@ -68,7 +68,7 @@ def test_a_plan_compares_methods_on_the_same_seeds(repertoire) -> None:
     plan = suite.plan()
     keys = [trial.key for trial in plan]
     assert len(set(keys)) == len(keys)
-    assert {trial.method for trial in plan if not trial.damage.defects} == {"mission"}
+    assert {trial.method for trial in plan if not trial.damage.singles} == {"mission"}
     assert not [trial for trial in plan if trial.gap and trial.method == "resets"]
     damages = {str(trial.damage) for trial in plan}
     assert len(damages) == 1 + 6 + 6 + 15
