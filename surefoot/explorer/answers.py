@@ -45,7 +45,7 @@ class Answers:
     def __init__(self, explorer: Explorer, send: Callable[[Message], None], *, spacing: float = 0.0) -> None:
         self.explorer, self.send, self._spacing = explorer, send, spacing
         self._sent_scenes: set[str] = set()
-        self._refined: dict[int, RefinedGait] = {}  # of the last recovery, by row
+        self.refined: dict[int, RefinedGait] = {}  # of the last recovery, by row
 
     def walk(self, request: Message, cancel: threading.Event) -> None:
         """Show the episode of a gait in a view."""
@@ -54,7 +54,7 @@ class Answers:
         if note := explorer.changed():
             self.send({"type": "note", "text": note})
         self.scene(damage)
-        solution = self._solution(row)
+        solution = self.solution(row)
         episodes = explorer.evaluate(solution, damage)
         step = explorer.repertoire.robot.control_step
         every = max(1, round(self._spacing / step))
@@ -65,7 +65,7 @@ class Answers:
             "title": f"With {damage}" if damage else "Healthy",
             "subtitle": self._label(row),
             "facts": _facts(episodes, step),
-            "command": "" if row in self._refined else explorer.deploy_command(row, damage),
+            "command": "" if row in self.refined else explorer.deploy_command(row, damage),
             "distance": _number(episodes.distances[0]),
             "measures": [_number(value) for value in episodes.measures[0]],
             "fell": bool(episodes.fell[0]),
@@ -115,7 +115,7 @@ class Answers:
             made = Path(folder) / "walk.mp4"
             film(
                 robot,
-                self._solution(row),
+                self.solution(row),
                 seconds=robot.control_step * robot.description.episode_steps,
                 seed=explorer.choice.seed,
                 video=made,
@@ -145,8 +145,8 @@ class Answers:
             on_trial=watched.trial,
             on_progress=watched.progress,
         )
-        self._refined = {gait.row: gait for gait in recovery.refined}
-        refined = [{"row": row, "label": self._label(row)} for row in self._refined]
+        self.refined = {gait.row: gait for gait in recovery.refined}
+        refined = [{"row": row, "label": self._label(row)} for row in self.refined]
         self.send({"type": "recovered", **_summary(recovery), "refined": refined})
 
     def scene(self, damage: str) -> None:
@@ -158,18 +158,18 @@ class Answers:
 
     def _row(self, row: int) -> int:
         count = len(self.explorer.repertoire)
-        if not self.explorer.walks or not (row < count or row in self._refined):
+        if not self.explorer.walks or not (row < count or row in self.refined):
             raise InvalidValueError(f"there is no gait {row} that can be shown: there are {count}")
         return row
 
-    def _solution(self, row: int) -> np.ndarray:
+    def solution(self, row: int) -> np.ndarray:
         """Parameters of a gait, of the repertoire or refined in the last recovery."""
-        gait = self._refined.get(row)
+        gait = self.refined.get(row)
         return np.asarray(self.explorer.repertoire.gaits.solutions[row] if gait is None else gait.solution)
 
     def _label(self, row: int) -> str:
         """What a gait is called."""
-        gait, label = self._refined.get(row), self.explorer.repertoire.label
+        gait, label = self.refined.get(row), self.explorer.repertoire.label
         return label(row) if gait is None else f"refined gait {row - len(self.explorer.repertoire) + 1}"
 
 
@@ -213,6 +213,7 @@ class _Watched:
         """Send a trial and what is believed after it."""
         if self._cancel.is_set():
             raise CancelledError
+        self._answers.refined = {gait.row: gait for gait in self._selector.refined}
         known = asdict(trial)
         walked = self._recorded(self._robot, trial.row, trial.seed, trial.steps)
         gait = self._gait(trial)
@@ -260,7 +261,7 @@ class _Watched:
         every = max(1, round(_TRIAL_STEP / robot.control_step))
         replay(
             robot,
-            self._solution(row),
+            self._answers.solution(row),
             seed=seed,
             survived=survived,
             every=every,
@@ -270,13 +271,6 @@ class _Watched:
             cancelled=self._cancel.is_set,
         )
         return {"parts": parts, "seconds": every * robot.control_step}
-
-    def _solution(self, row: int) -> np.ndarray:
-        """Parameters of a gait, of the repertoire or found during the recovery."""
-        solutions = self._explorer.repertoire.gaits.solutions
-        if row < len(solutions):
-            return np.asarray(solutions[row])
-        return next(gait.solution for gait in self._selector.refined if gait.row == row)
 
     def _map(self) -> str:
         """What is expected of each gait of the archive, (k,)."""

@@ -22,9 +22,7 @@ _MOST_GAITS = 20
 _SPACING = 0.04  # between poses [s]
 _SPARE = 60_000  # bytes that compressing all at once may take more than in parts
 _MODULES = {
-    "three-core": "three/three.core.js",
-    "three": "three/three.module.js",
-    "orbit": "three/OrbitControls.js",
+    "three": "three/three.min.js",
     **{
         name: f"{name}.js"
         for name in ("archive", "connection", "main", "mission", "recovery", "stage", "view")
@@ -168,7 +166,6 @@ def _spread_rows(repertoire: Repertoire) -> Iterator[int]:
 def _page(recorded: Message) -> str:
     """The page with what was recorded."""
     modules = {name: (STATIC / path).read_text("utf-8") for name, path in _MODULES.items()}
-    modules["three"] = modules["three"].replace("./three.core.js", "three-core")
     text = (STATIC / "page.html").read_text("utf-8")
     before, rest = text.split('<script type="importmap"')
     _, after = rest.split('<script type="module" src="static/main.js"></script>')

@@ -1,10 +1,6 @@
-"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded.
-
-Whoever can reach the port can connect: connections are limited in number and in time.
-"""
+"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded."""
 
 import asyncio
-import errno
 import json
 import secrets
 import socket
@@ -25,7 +21,6 @@ try:
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
     from starlette.websockets import WebSocket, WebSocketDisconnect
-    from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
     raise SurefootError(
         "the explorer needs starlette, uvicorn and websockets, which are not installed: "
@@ -36,43 +31,9 @@ STATIC = Path(__file__).parent / "static"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _ANYWHERE = ("0.0.0.0", "::")
 _MOST_VISITORS = 8
-_MOST_CONNECTIONS = (
-    16  # besides their sockets, so that they and libraries never need more files than there are
-)
-_LONGEST_CONNECTION = 60.0  # [s]; pages connect again for the next file
+_MOST_CONNECTIONS = 64
 _LONGEST_MESSAGE = 4096  # [bytes]
-_MOST_UNSENT = 1000  # messages
-_PATIENCE = 30.0  # with a page that does not read [s]
 _LEAVING_SECONDS = 5.0
-
-
-class _Connection(H11Protocol):
-    """A connection that asks for files, or for nothing: the oldest one ends for a new one."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See `asyncio.Protocol`."""
-        super().connection_made(transport)
-        self.began = self.loop.time()
-        self.limit = self.loop.call_later(_LONGEST_CONNECTION, self.end)
-        others = [one for one in self.connections if isinstance(one, _Connection) and one is not self]
-        if len(others) >= _MOST_CONNECTIONS:
-            min(others, key=lambda one: (one.answers, one.began)).end()
-
-    @property
-    def answers(self) -> bool:
-        """Whether a request is being answered."""
-        return self.cycle is not None and not self.cycle.response_complete
-
-    def end(self) -> None:
-        """Disconnect, unless the connection has become a visitor's socket."""
-        if self in self.connections:
-            self.connections.discard(self)
-            self.transport.abort()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.Protocol`."""
-        self.limit.cancel()
-        super().connection_lost(exc)
 
 
 class Server:
@@ -105,8 +66,7 @@ class Server:
             self._app(["*"] if host in _ANYWHERE else [name.lower(), *_LOOPBACK]),
             log_level="warning",
             access_log=False,
-            http=_Connection,
-            backlog=_MOST_CONNECTIONS // 2,  # so many are accepted before the oldest ones end
+            limit_concurrency=_MOST_CONNECTIONS,  # further ones are told to come again
             workers=1,  # or else the environment would be asked
             ws="websockets-sansio",
             ws_max_size=_LONGEST_MESSAGE,
@@ -190,7 +150,6 @@ class Server:
                 if message["type"] == "websocket.disconnect":
                     break
                 session.handle(message.get("text") or "")
-                await _caught_up(waiting, writer)
         except (WebSocketDisconnect, RuntimeError):
             pass
         finally:
@@ -205,20 +164,6 @@ async def _write(visitor: WebSocket, waiting: "asyncio.Queue[Message]") -> None:
         await visitor.send_text(json.dumps(await waiting.get(), allow_nan=False))
 
 
-async def _caught_up(waiting: "asyncio.Queue[Message]", writer: "asyncio.Task[None]") -> None:
-    """Wait until a page that asks faster than it reads has read most of what was sent.
-
-    Raises:
-        WebSocketDisconnect: it is gone, or reads nothing.
-    """
-    clock = asyncio.get_running_loop().time
-    end = clock() + _PATIENCE
-    while waiting.qsize() > _MOST_UNSENT:
-        if writer.done() or clock() > end:
-            raise WebSocketDisconnect
-        await asyncio.sleep(0.01)
-
-
 def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -228,11 +173,8 @@ def _listen(host: str, port: int) -> socket.socket:
         raise InvalidValueError(f"a host is a name or an address, not {shown(host)}") from None
     try:
         return socket.create_server((host, port), family=family)
-    except OverflowError:
-        raise InvalidValueError(f"a port is a number from 0 to 65535, not {port}") from None
-    except OSError as error:
-        words = (error.strerror or str(error)).split(" (while")[0]  # attempting what the sentence says anyway
-        reason = "it is in use" if error.errno == errno.EADDRINUSE else words
+    except (OSError, OverflowError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).split(" (while")[0]
         raise InvalidValueError(
             f"nothing can listen at {host}, port {port} ({reason}): choose another port, or 0 for any"
         ) from error

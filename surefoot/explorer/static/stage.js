@@ -1,6 +1,5 @@
 // Draws a robot with three.js: its shapes once, its pose as often as it changes. z is up, as in MuJoCo.
 import * as THREE from "three";
-import { OrbitControls } from "orbit";
 import { decode } from "connection";
 
 // light comes from the upper left: every point is drawn where its ray meets the floor
@@ -19,7 +18,7 @@ export class Stage {
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 300);
     this.camera.up.set(0, 0, 1);
-    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls = new THREE.OrbitControls(this.camera, canvas);
     Object.assign(this.controls, { enablePan: false, maxPolarAngle: 1.5, keyRotateSpeed: 12 });
     this.controls.listenToKeyEvents(canvas); // with shift
     this.controls.addEventListener("change", () => { this.dirty = true; });
