@@ -14,7 +14,7 @@ from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
 from adapt.rehearsal.table import Table
 from adapt.relearning.relearner import Relearner
 from adapt.selectors.catalogue import SelectorEntry, make_selector
-from adapt.selectors.multi_prior.multi_prior import UNKNOWN, MultiPrior
+from adapt.selectors.multi_prior import UNKNOWN, MultiPrior
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.execution.resources import one_blas_thread

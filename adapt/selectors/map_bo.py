@@ -1,4 +1,7 @@
-"""`MapBO`: map-based Bayesian optimisation, the M-BOA of Intelligent Trial and Error (Cully et al. 2015)."""
+"""`MapBO`: map-based Bayesian optimisation, the M-BOA of Intelligent Trial and Error (Cully et al. 2015).
+
+`GPUCB` and `Thompson` are relatives of it.
+"""
 
 from typing import TypeVar
 
@@ -12,6 +15,7 @@ from adapt.selectors.selector import Context, Selector
 from robots.files.records import NotNegative, Positive
 
 _Objective = TypeVar("_Objective", float, np.ndarray)
+_WAVES = 256  # random ones, of which a sample of the prior process is made
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ class CorrectedMap(Selector):
 
 
 OF_2015 = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.05)
+_WITHOUT_MAP = MapBOSettings(length_scale=0.2, noise=0.001, exploration=0.3)
 
 
 @register("map-bo", "map-based Bayesian optimisation with the constants of 2015", settings=OF_2015)
@@ -127,3 +132,69 @@ class MapBO(CorrectedMap):
             return None
         share = f"{self.settings.enough:.0%}"
         return f"the best gait tried, {best:.1f}, reached {share} of the best prediction, {hope:.1f}"
+
+
+@register("gp-ucb", "Bayesian optimisation over the measures, without the repertoire's objectives")
+class GPUCB(CorrectedMap):
+    """Upper confidence bounds of a process with a constant mean (Srinivas et al. 2010).
+
+    It knows the controllers' measures, and of their objectives only the mean and the unit: what map-based
+    optimisation is worth without its map. The first trial is at random, since all controllers are equal then,
+    and so is the choice among equals later.
+    """
+
+    def __init__(self, context: Context) -> None:
+        prior = context.prior
+        flat = np.full(len(prior), np.mean(prior.objectives))
+        super().__init__(context, flat, _WITHOUT_MAP)
+        self._order = np.random.default_rng(context.seed).permutation(len(prior))  # breaks ties
+
+    def _choose(self, untried: np.ndarray) -> int:
+        bound = np.where(untried, self._bound, -np.inf)
+        return int(self._order[np.argmax(bound[self._order])])
+
+
+@register("thompson", "tries the best in a random draw from the posterior of map-bo-tuned")
+class Thompson(CorrectedMap):
+    """Thompson sampling: the next trial is the best in one sample of the posterior whose mean is `MapBO`'s.
+
+    A joint sample at k points would take O(k³) time. A sample of the prior process is therefore a sum of n
+    random waves, √(2/n) Σ w_i cos(ω_iᵀ x + b_i), with standard normal w and ω from the kernel's spectrum
+    (Rahimi & Recht 2007), which for Matérn 5/2 is a multivariate t of 5 degrees of freedom over ρ; and it is
+    turned into one of the posterior by adding what the trials say of its error (Wilson et al. 2020, eq. 13;
+    Matheron's rule):
+
+        sample(x) = s(x) + k(x)ᵀ (K + σ² I)⁻¹ (y - s - ε),  ε ~ N(0, σ² I)
+
+    Args:
+        context: what is known.
+        settings: of the posterior; exploration and enough are not used.
+    """
+
+    def __init__(self, context: Context, *, settings: MapBOSettings | None = None) -> None:
+        super().__init__(context, context.prior.objectives, settings)
+        self._rng = np.random.default_rng(context.seed)
+        self._features = self._waves()
+        self._proposal: tuple[int, int] | None = None  # for how many trials told, and the row
+
+    def sample(self) -> np.ndarray:
+        """A sample of the belief in every controller's objective, (k,), in units of the objective."""
+        s = self._features @ self._rng.standard_normal(_WAVES)
+        y = np.array([self._normalised(objective) for objective in self.objectives]) - self._map[self.rows]
+        noise = np.sqrt(self.settings.noise) * self._rng.standard_normal(len(self.rows))
+        sample = self._map + s + self._error.mean_given(y - s[self.rows] - noise)
+        return np.asarray(self.prior.min_objective + self._unit * sample)
+
+    def _choose(self, untried: np.ndarray) -> int:
+        told = len(self.rows)
+        if self._proposal is None or self._proposal[0] != told:  # the same until the next trial is told
+            self._proposal = told, int(np.argmax(np.where(untried, self.sample(), -np.inf)))
+        return self._proposal[1]
+
+    def _waves(self) -> np.ndarray:
+        """The waves at every controller, (k, n)."""
+        measures = np.asarray(self.prior.measures, np.float64)
+        directions = self._rng.standard_normal((measures.shape[1], _WAVES))
+        frequencies = directions * np.sqrt(5 / self._rng.chisquare(5, _WAVES)) / self.settings.length_scale
+        phases = self._rng.uniform(0, 2 * np.pi, _WAVES)
+        return np.sqrt(2 / _WAVES) * np.cos(measures @ frequencies + phases)

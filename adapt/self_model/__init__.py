@@ -10,5 +10,5 @@
 * `calibration`: `Calibration`, what was found, and its file.
 * `forecast`: what all gaits would do under faults, from those that were simulated under them: `Expectations`.
 
-The selector that uses them is `adapt.selectors.multi_prior.fitted`.
+The selector that uses them is `adapt.selectors.self_model`.
 """

@@ -16,8 +16,8 @@ from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, join
 from adapt.selectors.catalogue import SelectorEntry, find_selector, make_selector, selector_entries
-from adapt.selectors.multi_prior.fitted import REFINEMENTS
 from adapt.selectors.selector import Context, Prior, Selector
+from adapt.selectors.self_model import REFINEMENTS
 from adapt.self_model.twin import RefinementSettings, Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire

@@ -7,7 +7,7 @@ from six_legs import World
 from adapt.damage.text import damage_from
 from adapt.rehearsal.conditions import mean_of_nearest, rehearsed_expectations
 from adapt.rehearsal.table import Table
-from adapt.selectors.multi_prior.hypotheses import Hypotheses, fall_of_both, objective_of_both, pair_up
+from adapt.selectors.hypotheses import Hypotheses, fall_of_both, objective_of_both, pair_up
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adapt.selectors.multi_prior.expected_improvement import add_expected_improvement
-from adapt.selectors.multi_prior.likelihood import log_evidence, log_fall, log_objective
+from adapt.selectors.mixture import add_expected_improvement, log_evidence, log_fall, log_objective
 
 
 def test_objectives_are_normal_but_for_surprises():

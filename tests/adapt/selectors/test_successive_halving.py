@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from adapt.records import Outcome
+from adapt.selectors.baselines import SuccessiveHalving
 from adapt.selectors.selector import Context, Prior
-from adapt.selectors.successive_halving import SuccessiveHalving
 
 
 def halve(scores, trials):

@@ -4,9 +4,8 @@ import numpy as np
 
 from adapt.gaussian_process import matern_52
 from adapt.records import Outcome
-from adapt.selectors.map_bo import MapBO, MapBOSettings
+from adapt.selectors.map_bo import MapBO, MapBOSettings, Thompson
 from adapt.selectors.selector import Context, Prior
-from adapt.selectors.thompson import Thompson
 
 
 def test_samples_have_the_mean_and_covariance_of_the_belief():

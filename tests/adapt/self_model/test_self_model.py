@@ -13,7 +13,7 @@ from adapt.damage.text import parse_damage
 from adapt.records import Outcome
 from adapt.rehearsal.table import Table, tabulate
 from adapt.selectors.catalogue import make_selector
-from adapt.selectors.multi_prior.multi_prior import UNKNOWN
+from adapt.selectors.multi_prior import UNKNOWN
 from adapt.selectors.selector import Context, Prior
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit

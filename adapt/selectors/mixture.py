@@ -1,19 +1,69 @@
 """`Mixture`: the posterior over what is wrong, over how far that is from the truth, and over objectives."""
 
+import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass as checked_dataclass
+from scipy.special import gammaln, ndtr
 
 from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
-from adapt.selectors.multi_prior.expected_improvement import add_expected_improvement
-from adapt.selectors.multi_prior.hypotheses import Expected, Hypotheses
-from adapt.selectors.multi_prior.likelihood import log_evidence, log_fall, log_objective
-from adapt.selectors.multi_prior.settings import ResidualLevel, Tolerances
+from adapt.selectors.hypotheses import Expected, Hypotheses
+from robots.compilation import compiled
+from robots.files.records import NotNegative, Positive
 
+Share = Annotated[float, Field(ge=0, le=1)]
+OpenShare = Annotated[float, Field(gt=0, lt=1)]
 _COMPONENTS = 64
 _NEGLIGIBLE = 1e-3  # share of the heaviest weight
 _LEAST_VARIANCE = 1e-12  # of evidence that never varied
+_FREEDOM = 4.0  # degrees of freedom of Student's t
+# (μ - b) Φ(u) + σ φ(u) = σ τ(u): τ is tabulated, and read with linear interpolation within 3e-7
+_REACH = 6.0  # beyond that τ is 0 or u within 2e-10
+_CELLS = 8192
+_U = np.linspace(-_REACH, _REACH, _CELLS + 1)
+_TAU = _U * ndtr(_U) + np.exp(-0.5 * _U**2) / np.sqrt(2 * np.pi)
+_PER_UNIT = _CELLS / (2 * _REACH)
+_LEAST = 1e-12  # standard deviation
+
+
+@checked_dataclass(frozen=True)
+class ResidualLevel:
+    """How far the truth may be from a hypothesis.
+
+    Attributes:
+        residual: standard deviation s of the objective around the hypothesis', normalised.
+        length_scale: ρ, over which the residual changes, in units of the measures.
+        evidence: standard deviation of the evidence around the hypothesis', as a share of its spread.
+        fall: share of trials in which a fall is a matter of chance, whatever the hypothesis says.
+    """
+
+    residual: Positive
+    length_scale: Positive
+    evidence: Positive
+    fall: OpenShare
+
+
+@checked_dataclass(frozen=True)
+class Tolerances:
+    """What a trial's measurements may be off by, whatever the hypothesis and the level.
+
+    Attributes:
+        noise_share: standard deviation of a trial's noise, as a share of the objective measured.
+        noise_offset: the same, of all trials, normalised.
+        common: share of the residual's variance that all controllers have in common.
+        surprise: see `log_objective`.
+        channels: see `log_evidence`.
+    """
+
+    noise_share: NotNegative = 0.05
+    noise_offset: NotNegative = 0.01
+    common: Share = 0.4
+    surprise: Share = 0.01
+    channels: Positive = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,3 +199,106 @@ class Mixture:
             }
             logs += [by_tolerance[level.evidence] for level in self.levels]
         return logs
+
+
+def log_objective(residuals: np.ndarray, variances: np.ndarray, *, surprise: float) -> np.ndarray:
+    """Log density of a normalised objective: a normal one, contaminated by one that is uniform over a unit.
+
+        log((1 - ε) N(r; 0, v) + ε)
+
+    so that no single trial costs a hypothesis more than log ε.
+
+    Args:
+        residuals: measured minus expected, r.
+        variances: v, like the residuals in shape.
+        surprise: ε, from 0 (exactly normal) to 1.
+    """
+    normal = -0.5 * (residuals**2 / variances + np.log(2 * np.pi * variances))
+    if surprise == 0:
+        return normal
+    return np.logaddexp(np.log1p(-surprise) + normal, np.log(surprise))
+
+
+def log_evidence(
+    residuals: np.ndarray, variances: np.ndarray, discrepancies: np.ndarray, *, channels: float
+) -> np.ndarray:
+    """Log density of the evidence, tempered: as if only some of its numbers were independent.
+
+    Each number's density is Student's t with 4 degrees of freedom and scale √(v + δ²), so that an odd one
+    costs little. What the numbers say together is multiplied by min(1, channels / e).
+
+    Args:
+        residuals: measured minus expected, (h, e).
+        variances: v, (h, e).
+        discrepancies: δ², positive, (e,).
+        channels: how many numbers' worth of weight they have together.
+
+    Returns:
+        (h,).
+    """
+    e = residuals.shape[1]
+    constant = gammaln((_FREEDOM + 1) / 2) - gammaln(_FREEDOM / 2) - 0.5 * np.log(_FREEDOM * np.pi)
+    return np.asarray(
+        min(1.0, channels / e) * (e * constant + _sum_of_logs(residuals, variances, discrepancies))
+    )
+
+
+@compiled()
+def _sum_of_logs(residuals: np.ndarray, variances: np.ndarray, discrepancies: np.ndarray) -> np.ndarray:
+    """Logarithms of Student's densities but for the constant, summed over the numbers, (h,)."""
+    h, e = residuals.shape
+    sums = np.zeros(h)
+    for j in range(h):
+        scale, tail = 1.0, 1.0  # products of v and of 1 + r² / (4 v): logarithms take most of the time
+        for c in range(e):
+            v = variances[j, c] + discrepancies[c]
+            scale *= v
+            tail *= 1 + residuals[j, c] ** 2 / (_FREEDOM * v)
+            if c == e - 1 or c % 8 == 7:  # before a product leaves the range of floats
+                sums[j] -= 0.5 * math.log(scale) + 0.5 * (_FREEDOM + 1) * math.log(tail)
+                scale, tail = 1.0, 1.0
+    return sums
+
+
+def log_fall(fell: float, probabilities: np.ndarray, *, doubt: float) -> np.ndarray:
+    """Log probability that a trial ended in a fall, or did not.
+
+    Args:
+        fell: 1 if it did, 0 if not; the mean of several trials of a controller.
+        probabilities: of a fall, of any shape.
+        doubt: share of trials that may as well go either way, from 0 to 1.
+    """
+    p = (1 - doubt) * probabilities + 0.5 * doubt
+    return np.asarray(fell * np.log(p) + (1 - fell) * np.log1p(-p))
+
+
+@compiled()
+def add_expected_improvement(
+    means: np.ndarray, deviations: np.ndarray, weights: np.ndarray, best: float, out: np.ndarray
+) -> None:
+    """Add what components of a mixture expect of every controller beyond the best so far.
+
+    For a belief N(μ, σ²), E[max(f - b, 0)] = (μ - b) Φ(u) + σ φ(u) with u = (μ - b) / σ (Jones, Schonlau &
+    Welch 1998, eq. 15); that of a mixture is the weighted sum of its components', since expectations are
+    linear.
+
+    Args:
+        means: μ of n components at k controllers, (n, k).
+        deviations: σ, which they share, (k,).
+        weights: of the components, (n,).
+        best: b.
+        out: to be added to, (k,).
+    """
+    n, k = means.shape
+    for i in range(n):
+        for x in range(k):
+            deviation = max(deviations[x], _LEAST)
+            gain = means[i, x] - best
+            u = gain / deviation
+            if u >= _REACH:
+                out[x] += weights[i] * gain
+            elif u > -_REACH:
+                place = (u + _REACH) * _PER_UNIT
+                cell = int(place)
+                tau = _TAU[cell] + (place - cell) * (_TAU[cell + 1] - _TAU[cell])
+                out[x] += weights[i] * deviation * tau

@@ -12,9 +12,15 @@ from adapt.rehearsal.conditions import rehearsed_expectations
 from adapt.rehearsal.table import Table, widen
 from adapt.relearning.relearner import Relearner
 from adapt.selectors.catalogue import register
-from adapt.selectors.multi_prior.hypotheses import Hypotheses, height, rehearsed_hypotheses
-from adapt.selectors.multi_prior.multi_prior import UNKNOWN, MultiPrior
-from adapt.selectors.multi_prior.settings import LEVELS, RehearsedSettings, ResidualLevel, Tolerances
+from adapt.selectors.hypotheses import Hypotheses, height, rehearsed_hypotheses
+from adapt.selectors.multi_prior import (
+    LEVELS,
+    UNKNOWN,
+    MultiPrior,
+    RehearsedSettings,
+    ResidualLevel,
+    Tolerances,
+)
 from adapt.selectors.selector import Context
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit

@@ -1,1 +1,0 @@
-"""Multi-prior Bayesian optimisation over rehearsed damages, `rehearsed`, and fitted ones, `self-model`."""
