@@ -22,11 +22,13 @@ from adapt.self_model.twin import RefinementSettings, Thinking
 from adapt.trials import Attempt, run_trials
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
+from robots.backend import Backend
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
+from robots.simulation.threads import ALL_CORES
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
@@ -48,7 +50,7 @@ def recover(
     rehearse: bool = False,
     calibration: Calibration | None = None,
     thinking: Thinking | None = None,
-    threads: int | None = None,
+    backend: Backend = ALL_CORES,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
@@ -66,7 +68,7 @@ def recover(
             of the repertoire's robot, and a selector that simulates thinks with the medians of all.
         thinking: what a selector that simulates may do between trials, in place of what the request says of
             that.
-        threads: of the simulation; all cores by default. The result does not depend on it.
+        backend: what runs the episodes. The result does not depend on it.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done,
             perhaps from other threads.
@@ -91,71 +93,71 @@ def recover(
     broken = damage.apply(robot)
     if rehearse and table is None and (entry.thinks or entry.needs_table):
         table = quick_rehearsal(
-            repertoire, seed=seed, threads=threads, on_progress=rehearsing, stop=interrupted
+            repertoire, seed=seed, backend=backend, on_progress=rehearsing, stop=interrupted
         )
     entry = choose_selector(entry, table)
-    with Evaluator(repertoire, {"intact": robot}, threads=threads) as intact:
-        incumbent = find_incumbent(intact, seed=seed)
-        episodes = fresh_episodes(intact, incumbent, seed)
-        aim = find_objective(request.objective, repertoire, float(episodes.distances.mean()))
-        healthy = performance_of(episodes, aim)
-        table = table and aim.of_table(table)
-    prior = prior_of(repertoire, believed, aim, table, seed, threads, trying)
-    with Evaluator(repertoire, {"damaged": broken}, threads=threads, objective=aim.of) as damaged:
-        truth = None
-        if request.oracle or entry.needs_truth:
-            truth = true_objectives(damaged, seed=seed, on_progress=trying)
-        if entry.thinks:
-            thinking = thinking or thinking_of(request, repertoire, threads)
-            hurried = thinking.hurried
-            thinking = replace(
-                thinking,
-                objective=aim,
-                calibration=thinking.calibration or calibration,
-                hurried=lambda: hurried() or interrupted(),
-            )
-        context = Context(
-            prior,
-            trials=request.trials,
-            seed=seed,
-            table=table,
-            truth=truth if entry.needs_truth else None,
-            max_falls=request.max_falls,
-            thinking=thinking,
-            on_thinking=thinking_on,
-            on_refining=refining,
+    intact = Evaluator(repertoire, {"intact": robot}, backend=backend)
+    incumbent = find_incumbent(intact, seed=seed)
+    episodes = fresh_episodes(intact, incumbent, seed)
+    aim = find_objective(request.objective, repertoire, float(episodes.distances.mean()))
+    healthy = performance_of(episodes, aim)
+    table = table and aim.of_table(table)
+    prior = prior_of(repertoire, believed, aim, table, seed, backend, trying)
+    damaged = Evaluator(repertoire, {"damaged": broken}, backend=backend, objective=aim.of)
+    truth = None
+    if request.oracle or entry.needs_truth:
+        truth = true_objectives(damaged, seed=seed, on_progress=trying)
+    if entry.thinks:
+        thinking = thinking or thinking_of(request, repertoire, backend)
+        hurried = thinking.hurried
+        thinking = replace(
+            thinking,
+            objective=aim,
+            calibration=thinking.calibration or calibration,
+            hurried=lambda: hurried() or interrupted(),
         )
-        chooser = make_selector(entry, context)
-        search = ConfirmedSearch(chooser, incumbent, confirmations=request.confirmations, nowhere=aim.nowhere)
-        tried = _trials(damaged, seed, search, aim, on_trial, interrupted, traced=entry.thinks)
-        chosen = search.recommendation()
-        recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
-        best, reached = None, None
-        if request.oracle and truth is not None:
-            best, reached = _oracle(damaged, aim, truth, (chosen, recovered), seed)
-        return Recovery(
-            robot=robot.name,
-            damage=str(damage),
-            selector=entry.name,
-            objective=aim.name,
-            seed=seed,
-            incumbent=incumbent,
-            healthy=healthy,
-            broken=performance_of(fresh_episodes(damaged, incumbent, seed), aim),
-            recovered=recovered,
-            oracle=reached,
-            oracle_row=best,
-            trials=tried,
-            confirmation=search.confirmation(),
-            row=chosen,
-            cell=_cell(damaged, search.selector, chosen),
-            stop="it was interrupted" if interrupted() else search.stop,
-            refined=search.selector.refined,
-            seconds=damaged.robots[0].description.episode_steps * robot.control_step,
-        )
+    context = Context(
+        prior,
+        trials=request.trials,
+        seed=seed,
+        table=table,
+        truth=truth if entry.needs_truth else None,
+        max_falls=request.max_falls,
+        thinking=thinking,
+        on_thinking=thinking_on,
+        on_refining=refining,
+    )
+    chooser = make_selector(entry, context)
+    search = ConfirmedSearch(chooser, incumbent, confirmations=request.confirmations, nowhere=aim.nowhere)
+    tried = _trials(damaged, seed, search, aim, on_trial, interrupted, traced=entry.thinks)
+    chosen = search.recommendation()
+    recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
+    best, reached = None, None
+    if request.oracle and truth is not None:
+        best, reached = _oracle(damaged, aim, truth, (chosen, recovered), seed)
+    return Recovery(
+        robot=robot.name,
+        damage=str(damage),
+        selector=entry.name,
+        objective=aim.name,
+        seed=seed,
+        incumbent=incumbent,
+        healthy=healthy,
+        broken=performance_of(fresh_episodes(damaged, incumbent, seed), aim),
+        recovered=recovered,
+        oracle=reached,
+        oracle_row=best,
+        trials=tried,
+        confirmation=search.confirmation(),
+        row=chosen,
+        cell=_cell(damaged, search.selector, chosen),
+        stop="it was interrupted" if interrupted() else search.stop,
+        refined=search.selector.refined,
+        seconds=damaged.robots[0].description.episode_steps * robot.control_step,
+    )
 
 
-def thinking_of(request: RecoveryRequest, repertoire: Repertoire, threads: int | None) -> Thinking:
+def thinking_of(request: RecoveryRequest, repertoire: Repertoire, backend: Backend) -> Thinking:
     """What a request says of a selector that simulates."""
     refinement = None if request.refine == 0 else RefinementSettings.of(repertoire, request.refine)
     sensors = check_sensors(request.sensors)
@@ -165,7 +167,7 @@ def thinking_of(request: RecoveryRequest, repertoire: Repertoire, threads: int |
         request.think_episodes,
         sensors,
         refinement=refinement,
-        threads=threads,
+        backend=backend,
     )
 
 
@@ -175,7 +177,7 @@ def prior_of(
     aim: RecoveryObjective,
     table: Table | None,
     seed: int,
-    threads: int | None,
+    backend: Backend,
     on_progress: Callable[[float], None] | None = None,
 ) -> Prior:
     """What is known of all gaits on the intact robot, which run there if nobody knows how far they come."""
@@ -183,10 +185,10 @@ def prior_of(
     objectives = gaits.objectives
     if isinstance(aim, Progress):
         if table is None:
-            intact = Evaluator(repertoire, {"intact": robot}, threads=threads)
-            with Evaluation(intact, episodes=1, seed=seed, family=SeedFamily.REHEARSAL) as evaluation:
-                evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)))
-                objectives = aim.of(evaluation.results())
+            intact = Evaluator(repertoire, {"intact": robot}, backend=backend)
+            evaluation = Evaluation(intact, episodes=1, seed=seed, family=SeedFamily.REHEARSAL)
+            evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)))
+            objectives = aim.of(evaluation.results())
         else:
             objectives = np.asarray(table.objectives[0], np.float64)
     return Prior(objectives, gaits.measures, aim.least)

@@ -12,12 +12,13 @@ from matplotlib.figure import Figure
 
 from adapt.records import Recovery, Trial, format_objective
 from adapt.relearning.keeping import keep_gaits
-from repertoire.execution.provenance import worker_differences
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.repertoires import write_repertoire
+from robots.backend import Backend
 from robots.files.atomic import write_text
 from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
+from robots.simulation.threads import ALL_CORES
 
 _PREDICTED, _MEASURED, _CHOSEN = GREY, BLUE, VERMILION
 _CAUSE_COLORS = COLORS[:6]
@@ -40,7 +41,7 @@ def result_paths(folder: Path) -> tuple[Path, Path, Path]:
 
 
 def save_recovery(
-    recovery: Recovery, repertoire: Repertoire, folder: Path, *, threads: int | None = None
+    recovery: Recovery, repertoire: Repertoire, folder: Path, *, backend: Backend = ALL_CORES
 ) -> list[Path]:
     """Write what a recovery found to a folder.
 
@@ -51,7 +52,7 @@ def save_recovery(
         recovery: from the damage of a robot.
         repertoire: that it began with.
         folder: that is there.
-        threads: see `keep_gaits`.
+        backend: what runs the episodes, see `keep_gaits`.
 
     Returns:
         Their paths.
@@ -60,8 +61,8 @@ def save_recovery(
         InvalidFileError: the folder cannot be written to.
     """
     gaits, record, picture = result_paths(folder)
-    write_repertoire(gaits, keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads))
-    write_text(record, json.dumps(recovery.to_json() | worker_differences(), indent=2) + "\n")
+    write_repertoire(gaits, keep_gaits(repertoire, recovery.refined, seed=recovery.seed, backend=backend))
+    write_text(record, json.dumps(recovery.to_json() | backend.differences, indent=2) + "\n")
     draw_recovery(recovery, picture)
     return [gaits, record, picture]
 

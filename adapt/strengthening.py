@@ -25,11 +25,13 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.arrays import real_number, whole_number
+from robots.backend import Backend
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
+from robots.simulation.threads import ALL_CORES
 from robots.symmetry import mirror_images
 from robots.words import duration
 
@@ -93,7 +95,7 @@ class Strengthening:
     its own. So are mirror images of gaits, of a robot that is its own mirror image: the best one is kept if
     it is better than all gaits that there are, and is then searched from if it is not good enough.
 
-    The result is a function of the arguments other than `threads`, whatever the interruptions.
+    The result is a function of the arguments other than `backend`, whatever the interruptions.
 
     Args:
         repertoire: of a robot, not empty.
@@ -103,7 +105,7 @@ class Strengthening:
         refinement: of a gait for one damage; its episodes are the budget of all rounds together.
         randomization: of the models that gaits are refined and compared on; None for the nominal model.
         seed: from which all random numbers derive.
-        threads: of the simulation; all cores by default.
+        backend: what runs the episodes.
         on_finished: told, in words, what came of each search.
 
     Attributes:
@@ -128,14 +130,14 @@ class Strengthening:
         refinement: RefinementSettings | None = None,
         randomization: Randomization | None = None,
         seed: int = 1,
-        threads: int | None = None,
+        backend: Backend = ALL_CORES,
         on_finished: Callable[[str], object] | None = None,
     ) -> None:
         self.repertoire, self.table = repertoire, table
         self.below = real_number("below", below, 0, above=True)  # above 1, all damages are searched
         self.seed = whole_number("seed", seed, 0, MOST_SEED)
         self.refinement = refinement or RefinementSettings(episodes=EPISODES)
-        self.randomization, self._threads, self._on_finished = randomization, threads, on_finished
+        self.randomization, self._backend, self._on_finished = randomization, backend, on_finished
         self._wholes = draw_models(repertoire.robot, randomization) if randomization else [repertoire.robot]
         self.healthy = self._walk()
         aim = find_objective("progress", repertoire, self.healthy)
@@ -148,12 +150,11 @@ class Strengthening:
     def _walk(self) -> float:
         """How far the intact robot walks [m]; takes the time of it."""
         robot = {"intact": self.repertoire.robot}
-        with Evaluator(self.repertoire, robot, threads=self._threads) as intact:
-            incumbent = find_incumbent(intact, seed=self.seed)
-            started = time.perf_counter()
-            episodes = fresh_episodes(intact, incumbent, self.seed)
-            self._seconds = (time.perf_counter() - started) / len(episodes.fell)  # of an episode
-            self.threads = intact.threads
+        intact = Evaluator(self.repertoire, robot, backend=self._backend)
+        incumbent = find_incumbent(intact, seed=self.seed)
+        started = time.perf_counter()
+        episodes = fresh_episodes(intact, incumbent, self.seed)
+        self._seconds = (time.perf_counter() - started) / len(episodes.fell)  # of an episode
         return float(episodes.distances.mean())
 
     def _find_weak(self, wanted: Sequence[str]) -> list[int]:
@@ -195,11 +196,11 @@ class Strengthening:
 
     def plan_words(self) -> str:
         """What there is to do, and how long it takes at most."""
-        left = duration((self.total - self.done) * self._seconds)
+        left, threads = duration((self.total - self.done) * self._seconds), self._backend.threads
         return (
             f"damages that leave less than {self.below:.0%} of {self.healthy:.2f} m: {len(self.weak)} of "
             f"{self._asked}, with up to {self.refinement.episodes:,} episodes for each: at most about "
-            f"{left} on {self.threads} thread{'s' * (self.threads != 1)}"
+            f"{left} on {threads} thread{'s' * (threads != 1)}"
         )
 
     def run(
@@ -235,18 +236,18 @@ class Strengthening:
         again = last is not None and self._wants_more(last)
         condition = self.weak[len({one.condition for one in self.searches}) - again]
         robots = [self.table.damages[condition].apply(whole) for whole in self._wholes]
-        with Evaluator(
-            self.repertoire, {"damaged": robots}, threads=self._threads, objective=self._aim.of
-        ) as damaged:
-            damaged.add(self._solutions[len(self.repertoire) :])
-            try:
-                search, starts = (opened, None) if opened else self._begin(damaged, condition, report)
-                if not (again or search.finished):
-                    search = self._mirrored(damaged, search, report) or search
-                if not search.finished:
-                    search = self._round(damaged, robots, search, starts, report)
-            except _StoppedError:
-                return
+        damaged = Evaluator(
+            self.repertoire, {"damaged": robots}, backend=self._backend, objective=self._aim.of
+        )
+        damaged.add(self._solutions[len(self.repertoire) :])
+        try:
+            search, starts = (opened, None) if opened else self._begin(damaged, condition, report)
+            if not (again or search.finished):
+                search = self._mirrored(damaged, search, report) or search
+            if not search.finished:
+                search = self._round(damaged, robots, search, starts, report)
+        except _StoppedError:
+            return
         self.searches[len(self.searches) - bool(opened) :] = [search]
         if search.finished and self._on_finished:
             self._on_finished(self._words(search))
@@ -305,7 +306,7 @@ class Strengthening:
             settings=replace(self.refinement, episodes=self._budget),
             seed=self.seed,
             number=search.condition * _ROUNDS + search.rounds,
-            threads=self._threads,
+            backend=self._backend,
             on_progress=report,
         )
         search = replace(
@@ -398,7 +399,7 @@ class Strengthening:
         ]
         if not gaits:
             return self.repertoire
-        return keep_gaits(self.repertoire, gaits, seed=self.seed, threads=self._threads)
+        return keep_gaits(self.repertoire, gaits, seed=self.seed, backend=self._backend)
 
     @property
     def _identity(self) -> dict[str, object]:

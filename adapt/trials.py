@@ -8,7 +8,7 @@ import numpy as np
 
 from adapt.evidence import evidence_of
 from adapt.records import Outcome, RefinedGait
-from repertoire.evaluation.evaluator import Runner
+from repertoire.evaluation.evaluator import Evaluator
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 
@@ -50,7 +50,7 @@ class Attempt(NamedTuple):
 
 
 def run_trials(
-    evaluator: Runner,
+    evaluator: Evaluator,
     search: Searching,
     seed: int,
     *,
@@ -85,7 +85,7 @@ def run_trials(
         yield Attempt(row, int(seeds[0]), predicted, outcome, episodes)
 
 
-def run_trial(evaluator: Runner, row: int, seeds: np.ndarray, *, traced: bool) -> tuple[Outcome, Episodes]:
+def run_trial(evaluator: Evaluator, row: int, seeds: np.ndarray, *, traced: bool) -> tuple[Outcome, Episodes]:
     """Run a controller once, with the only one of the seeds; with a trace if it is asked for."""
     episodes = evaluator.run(np.array([row]), seeds, traced=traced)
     outcome = Outcome(

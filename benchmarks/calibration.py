@@ -19,13 +19,14 @@ from adapt.self_model.rating import Rating
 from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.repertoire import Repertoire
+from robots.backend import ModelBatch
 from robots.description import Randomization
 from robots.evaluations import Request
 from robots.files.atomic import write_text
 from robots.randomization import GAP, draw, draw_models, model_of
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES, Threads
 from robots.simulation.trace import TraceColumns
 from suites.recovery.faults import random_faults
 
@@ -100,10 +101,9 @@ def _trace(
     repertoire: Repertoire, robot: Robot, row: int, seed: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, bool]:
     """What noisy sensors show of an episode of a gait, and whether the robot falls."""
-    with Simulation(robot, threads=1) as simulation:
-        episodes = simulation.evaluate(
-            repertoire.gaits.solutions[[row]], np.array([seed]), request=Request(traces=True)
-        )
+    episodes = Threads(1).run(
+        ModelBatch(robot), repertoire.gaits.solutions[[row]], np.array([seed]), request=Request(traces=True)
+    )
     assert episodes.traces is not None
     trace, commands = np.array(episodes.traces[0]), TraceColumns.of(robot).angle
     trace[:, commands:] += _READINGS * rng.standard_normal(trace[:, commands:].shape)
@@ -176,5 +176,4 @@ def _refined(
 
 def _walk(robot: Robot, solution: np.ndarray) -> Episodes:
     """Fresh episodes of a gait."""
-    with Simulation(robot) as simulation:
-        return simulation.evaluate(np.tile(solution, (_FINALS, 1)), np.arange(_FINALS) + 900)
+    return ALL_CORES.run(ModelBatch(robot), np.tile(solution, (_FINALS, 1)), np.arange(_FINALS) + 900)

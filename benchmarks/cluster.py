@@ -17,13 +17,13 @@ import numpy as np
 from benchmarks.simulation import quiet_controllers, without_end
 from repertoire.algorithms.catalogue import configure
 from repertoire.execution.cluster import Cluster, ClusterSettings, cluster
-from repertoire.execution.executor import Executor, start_executor
 from repertoire.execution.resources import one_blas_thread
 from repertoire.execution.workers import end_with_parent
 from repertoire.training.training import Training
+from robots.backend import ModelBatch
 from robots.robot import Robot, load_robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 
 _BATCH = 200  # episodes of a generation
 _HOSTS = 4  # processes that hold sleeping workers
@@ -36,17 +36,16 @@ def measure_overhead(repeats: int, *, say: Callable[[str], None]) -> dict[str, A
     robot = without_end(load_robot("ant"))
     parameters, seeds = quiet_controllers(robot, _BATCH), np.arange(_BATCH)
     found: dict[str, list[tuple[float, float]]] = {"threads": [], "cluster": []}
-    with Simulation(robot, threads=2) as here, cluster(ClusterSettings("local:2")) as there:
-        executors: dict[str, Executor] = {"threads": here, "cluster": start_executor(robot)}
+    with cluster(ClusterSettings("local:2")) as there:
+        batch, backends = ModelBatch(robot), {"threads": Threads(2), "cluster": there}
         for repeat in range(-1, repeats):  # the first compiles
-            for name, executor in executors.items():
+            for name, backend in backends.items():
                 started = time.perf_counter(), _processor_seconds(there)
-                executor.evaluate(parameters, seeds)
+                backend.run(batch, parameters, seeds)
                 spent = time.perf_counter() - started[0], _processor_seconds(there) - started[1]
                 if repeat >= 0:
                     found[name].append(spent)
                     say(f"{name}: {spent[0]:.2f} s, {spent[1]:.2f} s of processors")
-        executors["cluster"].close()
     ratios = np.array(found["cluster"]) / np.array(found["threads"])
     return {
         "episodes": _BATCH,
@@ -83,8 +82,8 @@ def measure_scaling(counts: Sequence[int], threads: int, *, say: Callable[[str],
                 with cluster(ClusterSettings(address)) as there:
                     while there.count_workers() < workers:
                         time.sleep(0.1)
-                    row = _generations(robot, seconds, count, scheduler)
-                    row["apart_efficiency"] = _efficiency_apart(robot, seconds, count)
+                    row = _generations(robot, there, seconds, count, scheduler)
+                    row["apart_efficiency"] = _efficiency_apart(robot, there, seconds, count)
                     rows[str(count)] = row
                     say(f"{workers} workers of {count // workers} threads: {row}")
             finally:
@@ -125,17 +124,19 @@ def _schedule(tell: Connection) -> None:
 def _episode_seconds(robot: Robot) -> float:
     """Processor time of an episode of full length [s]."""
     parameters = quiet_controllers(robot, 20)
-    with Simulation(robot, threads=1) as simulation:
-        simulation.evaluate(parameters[:2], np.arange(2))
-        started = time.process_time()
-        simulation.evaluate(parameters, np.arange(20))
-        return (time.process_time() - started) / 20
+    backend, batch = Threads(1), ModelBatch(robot)
+    backend.run(batch, parameters[:2], np.arange(2))
+    started = time.process_time()
+    backend.run(batch, parameters, np.arange(20))
+    return (time.process_time() - started) / 20
 
 
-def _generations(robot: Robot, seconds: float, count: int, scheduler: Any) -> dict[str, float]:
+def _generations(
+    robot: Robot, there: Cluster, seconds: float, count: int, scheduler: Any
+) -> dict[str, float]:
     """Time generations of a training on sleeping workers, and what it takes of processors [s]."""
     walls, processors, searches, schedulers = [], [], [], []
-    with _training(robot, emitters=_EMITTERS) as training, one_blas_thread():
+    with _training(robot, there, emitters=_EMITTERS) as training, one_blas_thread():
         for number in range(_GENERATIONS):
             before = time.perf_counter(), time.process_time(), training.timing.search
             scheduled = sum(scheduler.cpu_times()[:2])
@@ -155,7 +156,7 @@ def _generations(robot: Robot, seconds: float, count: int, scheduler: Any) -> di
     }
 
 
-def _efficiency_apart(robot: Robot, seconds: float, count: int) -> float:
+def _efficiency_apart(robot: Robot, there: Cluster, seconds: float, count: int) -> float:
     """Efficiency of as many trainings side by side as one has emitters, each of one emitter.
 
     They share the workers and this process, and none waits for another: at most this could be had from
@@ -167,7 +168,7 @@ def _efficiency_apart(robot: Robot, seconds: float, count: int) -> float:
             training.step()
 
     with ExitStack() as stack:
-        trainings = [stack.enter_context(_training(robot, emitters=1)) for _ in range(_EMITTERS)]
+        trainings = [stack.enter_context(_training(robot, there, emitters=1)) for _ in range(_EMITTERS)]
         stack.enter_context(one_blas_thread())
         threads = stack.enter_context(ThreadPoolExecutor(_EMITTERS))
         list(threads.map(generations, trainings, [2] * _EMITTERS))  # they time episodes, and compile
@@ -177,11 +178,11 @@ def _efficiency_apart(robot: Robot, seconds: float, count: int) -> float:
     return _BATCH * seconds / count / wall
 
 
-def _training(robot: Robot, *, emitters: int) -> Training:
+def _training(robot: Robot, there: Cluster, *, emitters: int) -> Training:
     """A training that shares the episodes of a generation among five emitters, with so many of them."""
     from repertoire.problems.locomotion import Locomotion
 
-    problem = Locomotion(robot)
+    problem = Locomotion(robot, backend=there)
     given = {
         "evaluations": 10**6,
         "seed": 1,
@@ -216,14 +217,17 @@ def _host(address: str, count: int, threads: int, seconds: float) -> None:
         def __init__(self) -> None:
             self.pool = ThreadPoolExecutor(threads)
 
-        def evaluate(self, parameters: np.ndarray, seeds: np.ndarray, **_: object) -> Episodes:
+        def run(self, _batch: None, solutions: np.ndarray, seeds: np.ndarray, **_: object) -> Episodes:
             list(self.pool.map(time.sleep, [seconds] * len(seeds)))
             found = Episodes.unknown(len(seeds), load_robot("ant"))
-            found.objectives[:] = parameters[:, 0]
+            found.objectives[:] = solutions[:, 0]
             return found
 
     sleeping: dict[str, Any] = defaultdict(Sleeping)
-    vars(repertoire.execution.cluster)["_simulation"] = lambda *_: sleeping[distributed.get_worker().address]
+    vars(repertoire.execution.cluster)["_prepared"] = lambda *_: (
+        None,
+        sleeping[distributed.get_worker().address],
+    )
 
     async def work() -> None:
         workers = [

@@ -32,10 +32,10 @@ def report_run(run: Path, out: Path, *, episodes: int, say: Callable[[str], None
         What `run.json` holds: settings, versions, fingerprint, and metrics as trained and corrected.
     """
     trained = surefoot.load(run)
-    with reevaluation(trained, episodes=episodes, seed=0) as evaluation:
-        say(f"{evaluation.total:,} episodes")
-        evaluation.run()
-        correction = correct(evaluation)
+    evaluation = reevaluation(trained, episodes=episodes, seed=0)
+    say(f"{evaluation.total:,} episodes")
+    evaluation.run()
+    correction = correct(evaluation)
     make_folder(out)
     corrected = _by_cell(correction.repertoire).rename(columns={"objective": "objective corrected"})
     cells = _by_cell(trained).join(corrected, how="outer")

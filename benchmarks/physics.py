@@ -17,9 +17,10 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
+from robots.backend import ModelBatch
 from robots.robot import Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import ALL_CORES
 
 Figures = dict[str, Any]
 _FINER = 16  # times the reference's substeps
@@ -169,8 +170,7 @@ def _steps_per_second(robot: Robot, passages: list[_Passage]) -> float:
 def _whole_episodes(robot: Robot) -> Figures:
     """Mean objective and measures of whole episodes in closed loop."""
     controllers = _controllers(robot)
-    with Simulation(robot) as simulation:
-        episodes = simulation.evaluate(controllers, np.arange(len(controllers)))
+    episodes = ALL_CORES.run(ModelBatch(robot), controllers, np.arange(len(controllers)))
     return {
         "objective": round(float(np.nanmean(episodes.objectives)), 3),
         "objective_error": round(float(np.nanstd(episodes.objectives) / np.sqrt(len(controllers))), 3),

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ import pandas as pd
 import surefoot
 from repertoire.evaluation.correction import correct, keep_best, reevaluation
 from repertoire.repertoire import Repertoire
+from robots.backend import ModelBatch
 from robots.files.atomic import write_text
 from robots.randomization import DEFAULT, GAP, randomised
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES
 from suites.recovery.metrics import worst_tenth
 from suites.transfer.pybullet import ENVIRONMENTS, PyBulletRobot, pybullet_is_installed
 
@@ -60,11 +60,9 @@ def measure_randomised(
                 robot, algorithm, evaluations=evaluations, seed=seed, **settings, **drawn
             )
             seconds = time.process_time() - started
-            with reevaluation(
-                trained, episodes=_CORRECTION, seed=seed, randomization=randomization
-            ) as evaluation:
-                evaluation.run()
-                best = keep_best(correct(evaluation).repertoire, _BEST)
+            evaluation = reevaluation(trained, episodes=_CORRECTION, seed=seed, randomization=randomization)
+            evaluation.run()
+            best = keep_best(correct(evaluation).repertoire, _BEST)
             rows.append(row | {"seed": seed, "seconds": seconds} | _walked(best))
             say(", ".join(f"{name} {value}" for name, value in rows[-1].items()))
             write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.3f"))
@@ -76,19 +74,19 @@ def _walked(best: Repertoire) -> dict[str, float]:
     others = [randomised(robot, number, GAP) for number in range(_ROBOTS)]
     found: dict[str, float] = {}
     for name, robots, count in (("nominal", [robot], _NOMINAL), ("gap", others, _ROBOTS)):
-        with Simulation(*robots) as simulation:
-            ran = simulation.evaluate(
-                np.repeat(gaits, count, axis=0),
-                np.tile(derive_seeds(0, SeedFamily.CONFIRMATION, 0, count), len(gaits)),
-                variants=np.tile(np.arange(count) % len(robots), len(gaits)),
-            )
+        ran = ALL_CORES.run(
+            ModelBatch(*robots),
+            np.repeat(gaits, count, axis=0),
+            np.tile(derive_seeds(0, SeedFamily.CONFIRMATION, 0, count), len(gaits)),
+            models=np.tile(np.arange(count) % len(robots), len(gaits)),
+        )
         distances = np.where(ran.diverged, 0.0, ran.distances)
         found[f"{name} distance"] = float(distances.mean())
         found[f"{name} worst tenth"] = float(worst_tenth(distances))
         found[f"{name} falls"] = float(ran.fell.mean())
     if robot.name in ENVIRONMENTS and pybullet_is_installed():
-        with closing(PyBulletRobot(robot)) as there:
-            walks = [there.walk(gait, seed=number) for number, gait in enumerate(gaits)]
+        there = PyBulletRobot(robot)
+        walks = [there.walk(gait, seed=number) for number, gait in enumerate(gaits)]
         found["pybullet distance"] = float(np.mean([walk.distance for walk in walks]))
         found["pybullet falls"] = float(np.mean([walk.fell for walk in walks]))
     return found

@@ -211,13 +211,13 @@ def _recovery(
     confirmed = (trial.row for trial in recovery.trials if trial.confirms and trial.row != incumbent)
     found = next(confirmed, new)
     robot = damage.apply(repertoire.robot)
-    with Evaluator(repertoire, {"damaged": robot}, objective=aim.of) as damaged:
-        for gait in recovery.refined:
-            damaged.add(gait.solution[None])
-        rows = np.repeat([incumbent, found, new], _EPISODES)
-        seeds = np.tile(derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES), 3)
-        episodes = damaged.run(rows, seeds)
-        objectives = damaged.objectives(episodes).reshape(3, _EPISODES)
+    damaged = Evaluator(repertoire, {"damaged": robot}, objective=aim.of)
+    for gait in recovery.refined:
+        damaged.add(gait.solution[None])
+    rows = np.repeat([incumbent, found, new], _EPISODES)
+    seeds = np.tile(derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES), 3)
+    episodes = damaged.run(rows, seeds)
+    objectives = damaged.objectives(episodes).reshape(3, _EPISODES)
     gaits = dict(zip(("old", "found", "new"), objectives, strict=True))
     cause, probability = next(iter(recovery.diagnosis.items()), ("", 0.0))
     return {

@@ -20,12 +20,13 @@ from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.strategies.cma_es import CMAESSettings
+from robots.backend import ModelBatch
 from robots.evaluations import Evaluations
 from robots.files.atomic import write_text
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES
 
 _STARTS = 256  # gaits that a recovery starts from, too
 _EPISODES = 20  # of a gait in the end, on the models that it was not refined on
@@ -59,8 +60,8 @@ def measure_searches(
         episodes: of each.
         say: told of progress.
     """
-    with Evaluator(repertoire, {"whole": repertoire.robot}) as whole:
-        walked = fresh_episodes(whole, find_incumbent(whole, seed=1), 1)
+    whole = Evaluator(repertoire, {"whole": repertoire.robot})
+    walked = fresh_episodes(whole, find_incumbent(whole, seed=1), 1)
     objective = find_objective("progress", repertoire, float(walked.distances.mean()))
     randomization = repertoire.problem.randomization
     models = draw_models(repertoire.robot, randomization) if randomization else [repertoire.robot]
@@ -77,25 +78,25 @@ def measure_searches(
             continue
         robots = [parse_damage(text, repertoire.robot).apply(model) for model in models]
         learned, fresh = (robots[:8], robots[8:]) if len(robots) > 8 else (robots, robots)
-        with Evaluator(repertoire, {"damaged": robots[0]}, objective=objective.of) as damaged:
-            means = true_objectives(damaged, seed=1, episodes=1)[: len(repertoire.elites)]
+        damaged = Evaluator(repertoire, {"damaged": robots[0]}, objective=objective.of)
+        means = true_objectives(damaged, seed=1, episodes=1)[: len(repertoire.elites)]
         starts = repertoire.elites.solutions[np.argsort(-means, kind="stable")[:_STARTS]]
-        with Simulation(*fresh) as simulation:
-            known = max(_score(simulation, len(fresh), objective, start)[0] for start in starts[:20])
-            for seed, name in missing:
-                started = time.process_time()
-                if name == "cma-mae":
-                    solution, spent = _cma_mae(repertoire, learned, starts[0], objective, episodes, seed)
-                else:
-                    settings = RefinementSettings(episodes, strategy=None if name == "default" else name)
-                    search = refine(learned, starts, objective=objective, settings=settings, seed=seed)
-                    solution, spent = search.solution, search.episodes
-                seconds = time.process_time() - started
-                found, falls = _score(simulation, len(fresh), objective, solution)
-                row = {"damage": text, "strategy": name, "seed": seed, "episodes": spent}
-                rows.append(row | {"known": known, "found": found, "falls": falls, "seconds": seconds})
-                say(f"{text} {name} {seed}: {known:.2f} m known, {found:.2f} m found, {falls} falls")
-                write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.3f"))
+        batch = ModelBatch(*fresh)
+        known = max(_score(batch, len(fresh), objective, start)[0] for start in starts[:20])
+        for seed, name in missing:
+            started = time.process_time()
+            if name == "cma-mae":
+                solution, spent = _cma_mae(repertoire, learned, starts[0], objective, episodes, seed)
+            else:
+                settings = RefinementSettings(episodes, strategy=None if name == "default" else name)
+                search = refine(learned, starts, objective=objective, settings=settings, seed=seed)
+                solution, spent = search.solution, search.episodes
+            seconds = time.process_time() - started
+            found, falls = _score(batch, len(fresh), objective, solution)
+            row = {"damage": text, "strategy": name, "seed": seed, "episodes": spent}
+            rows.append(row | {"known": known, "found": found, "falls": falls, "seconds": seconds})
+            say(f"{text} {name} {seed}: {known:.2f} m known, {found:.2f} m found, {falls} falls")
+            write_text(out, pd.DataFrame(rows).to_csv(index=False, float_format="%.3f"))
 
 
 def _cma_mae(
@@ -123,40 +124,39 @@ def _cma_mae(
     rng = np.random.Generator(np.random.SFC64(seed))
     strategy = CMAESSettings(batch_size=_BATCH, sigma0=_SIGMA).make(mean, rng)
     scheduler = Scheduler(soft=soft, result=result, emitters=[EvolutionStrategyEmitter(strategy)])
-    with Simulation(*robots) as simulation:
 
-        def run(gaits: np.ndarray, count: int, first: int) -> Evaluations:
-            """Means of each gait's episodes on the models in turn, in the same episodes as all others."""
-            seeds = derive_seeds(seed, SeedFamily.REFINEMENT, first, count)
-            models = np.tile((first + np.arange(count)) % len(robots), len(gaits))
-            ran = simulation.evaluate(
-                np.repeat(gaits, count, axis=0), np.tile(seeds, len(gaits)), variants=models
-            )
-            shape = len(gaits), count
-            return Evaluations(
-                objectives=objective.of(ran).reshape(shape).mean(axis=1),
-                measures=ran.measures.reshape(*shape, -1).mean(axis=1),
-                diverged=np.any(ran.diverged.reshape(shape), axis=1),
-                steps=ran.steps.reshape(shape).sum(axis=1),
-            )
+    def run(gaits: np.ndarray, count: int, first: int) -> Evaluations:
+        """Means of each gait's episodes on the models in turn, in the same episodes as all others."""
+        seeds = derive_seeds(seed, SeedFamily.REFINEMENT, first, count)
+        models = np.tile((first + np.arange(count)) % len(robots), len(gaits))
+        ran = ALL_CORES.run(
+            ModelBatch(*robots), np.repeat(gaits, count, axis=0), np.tile(seeds, len(gaits)), models=models
+        )
+        shape = len(gaits), count
+        return Evaluations(
+            objectives=objective.of(ran).reshape(shape).mean(axis=1),
+            measures=ran.measures.reshape(*shape, -1).mean(axis=1),
+            diverged=np.any(ran.diverged.reshape(shape), axis=1),
+            steps=ran.steps.reshape(shape).sum(axis=1),
+        )
 
-        spent, generation, models = 0, 0, min(2, len(robots))
-        while spent < episodes * whole:
-            ran = run(scheduler.ask(), models, generation * models)
-            spent, generation = spent + int(ran.steps.sum()), generation + 1
-            scheduler.tell(ran)
-        elites = result.elites()
-        best = elites.solutions[np.argsort(-elites.objectives, kind="stable")[:_FINALISTS]]
-        finals = run(np.vstack([start[None], best]), _FINALS, generation * models)
-        found = np.vstack([start[None], best])[np.argmax(finals.objectives)]
-        return found, (spent + int(finals.steps.sum())) // whole
+    spent, generation, models = 0, 0, min(2, len(robots))
+    while spent < episodes * whole:
+        ran = run(scheduler.ask(), models, generation * models)
+        spent, generation = spent + int(ran.steps.sum()), generation + 1
+        scheduler.tell(ran)
+    elites = result.elites()
+    best = elites.solutions[np.argsort(-elites.objectives, kind="stable")[:_FINALISTS]]
+    finals = run(np.vstack([start[None], best]), _FINALS, generation * models)
+    found = np.vstack([start[None], best])[np.argmax(finals.objectives)]
+    return found, (spent + int(finals.steps.sum())) // whole
 
 
 def _score(
-    simulation: Simulation, models: int, objective: RecoveryObjective, solution: np.ndarray
+    batch: ModelBatch, models: int, objective: RecoveryObjective, solution: np.ndarray
 ) -> tuple[float, int]:
     """Mean objective of a gait on as many models in turn, and the number of falls."""
     numbers = np.arange(_EPISODES)
     gaits = np.tile(solution, (_EPISODES, 1))
-    found = simulation.evaluate(gaits, numbers + 900, variants=numbers % models)
+    found = ALL_CORES.run(batch, gaits, numbers + 900, models=numbers % models)
     return float(objective.of(found).mean()), int(found.fell.sum())

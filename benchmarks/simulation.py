@@ -18,11 +18,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from robots.backend import ModelBatch
 from robots.compilation import compiled
 from robots.robot import Robot, load_robot
-from robots.simulation.simulation import Simulation, available_cores
 from robots.simulation.state import EpisodeState, Task
 from robots.simulation.stepper import Stepper, simulate
+from robots.simulation.threads import Threads, available_cores
 from suites.transfer.pybullet import ENVIRONMENTS, PyBulletRobot, check_pybullet
 
 _PEER_EPISODES, _PEER_REPEATS = 3, 7  # which are enough for a peer that takes ten times as long
@@ -121,11 +122,12 @@ def _measure_ratios(robot: Robot, controllers: np.ndarray, repeats: int) -> Figu
     steps = sum(len(recording.controls) for recording in recordings)
     closed: dict[int, list[float]] = {1: [], cores: []}
     raw: dict[int, list[float]] = {1: [], cores: []}
-    with Simulation(robot, threads=1) as single, Simulation(robot, threads=cores) as many:
-        for _ in range(repeats):
-            for threads, simulation in ((1, single), (cores, many)):
-                raw[threads].append(steps / _seconds(_replay, robot, recordings, threads))
-                closed[threads].append(steps / _seconds(simulation.evaluate, controllers, seeds))
+    batch = ModelBatch(robot)
+    backends = {threads: Threads(threads) for threads in (1, cores)}
+    for _ in range(repeats):
+        for threads, backend in backends.items():
+            raw[threads].append(steps / _seconds(_replay, robot, recordings, threads))
+            closed[threads].append(steps / _seconds(backend.run, batch, controllers, seeds))
     ratios = [c / r for c, r in zip(closed[cores], raw[cores], strict=True)]
     single_ratios = [c / r for c, r in zip(closed[1], raw[1], strict=True)]
     scaling = [c / s for c, s in zip(closed[cores], closed[1], strict=True)]
@@ -208,19 +210,19 @@ def _cost_of_drag(robot: Robot, controllers: np.ndarray, repeats: int) -> Figure
     """Closed loop on one core with drag and without it, in turn."""
     without = replace(robot, description=robot.description.model_copy(update={"drag": 0.0}))
     arguments, ratios = (controllers, np.arange(len(controllers))), []
-    with Simulation(robot, threads=1) as dragged, Simulation(without, threads=1) as free:
-        for _ in range(repeats):
-            ratios.append(_seconds(dragged.evaluate, *arguments) / _seconds(free.evaluate, *arguments))
+    one, dragged, free = Threads(1), ModelBatch(robot), ModelBatch(without)
+    for _ in range(repeats):
+        ratios.append(_seconds(one.run, dragged, *arguments) / _seconds(one.run, free, *arguments))
     return {"time_with_drag_to_without": round(statistics.median(ratios), 3)}
 
 
 def _against_pybullet(robot: Robot, controllers: np.ndarray, repeats: int) -> Figures:
     """PyBullet's environment and the closed loop on one core, in turn, with the same controllers."""
     steps, peer, ours = len(controllers) * robot.description.episode_steps, [], []
-    with Simulation(robot, threads=1) as single:
-        for _ in range(repeats):
-            peer.append(_measure_pybullet(robot, controllers))
-            ours.append(steps / _seconds(single.evaluate, controllers, np.arange(len(controllers))))
+    backend, batch = Threads(1), ModelBatch(robot)
+    for _ in range(repeats):
+        peer.append(_measure_pybullet(robot, controllers))
+        ours.append(steps / _seconds(backend.run, batch, controllers, np.arange(len(controllers))))
     ratio = statistics.median(own / other for own, other in zip(ours, peer, strict=True))
     return {
         "pybullet_steps_per_s": round(statistics.median(peer)),
@@ -241,7 +243,6 @@ def _measure_pybullet(robot: Robot, controllers: np.ndarray) -> float:
             started = time.perf_counter()
             observation, *_ = peer.step(action)
             spent += time.perf_counter() - started
-    peer.close()
     return len(controllers) * steps / spent
 
 

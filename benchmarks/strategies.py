@@ -15,7 +15,7 @@ from repertoire.execution.provenance import processor_name, software_versions
 from repertoire.execution.resources import array_bytes, one_blas_thread
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.noise import Noise
-from robots.simulation.simulation import available_cores
+from robots.simulation.threads import available_cores
 from suites.paper.published import published_study
 from suites.paper.suite import algorithm_variants, paper_suite
 from suites.study import Study

@@ -4,16 +4,17 @@ import sys
 
 import numpy as np
 
+from robots.backend import ModelBatch
 from robots.robot import load_robot
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES
 
 
 def main(count: int) -> None:
     """Run an episode of each of so many random controllers."""
     rng = np.random.default_rng(0)
-    with Simulation(load_robot("ant")) as simulation:
-        parameters = np.stack([simulation.controller.initial(rng) for _ in range(count)])
-        episodes = simulation.evaluate(parameters, seeds=np.arange(count))
+    robot = load_robot("ant")
+    parameters = np.stack([robot.controller.initial(rng) for _ in range(count)])
+    episodes = ALL_CORES.run(ModelBatch(robot), parameters, seeds=np.arange(count))
     best = int(np.nanargmax(episodes.objectives))
     print(f"{episodes.steps.sum()} control steps simulated, {episodes.diverged.sum()} episodes diverged")
     print(f"best objective {episodes.objectives[best]:.1f}")

@@ -33,11 +33,12 @@ from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training, start_training
 from repertoire.training.training import Training
+from robots.backend import ModelBatch
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES
 from robots.randomization import DEFAULT, draw_models
 from robots.robot import load_robot
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES
 from robots.stance import turned
 from robots.symmetry import mirror_images
 
@@ -58,9 +59,9 @@ MANTISSA_BITS = 7  # of parameters, as in bfloat16; the other 16 bits of each ar
 def main(folder: Path, share: float, gaits: int, episode_steps: int | None) -> None:
     """Do it all in a folder, with a share of the episodes, and keep at most so many gaits."""
     repertoire = rounded(train(folder / "run", share, episode_steps))
-    with reevaluation(repertoire, episodes=10, seed=0, randomization=DEFAULT) as evaluation:
-        finish(evaluation, folder / "correction.h5")
-        corrected = correct(evaluation).repertoire
+    evaluation = reevaluation(repertoire, episodes=10, seed=0, randomization=DEFAULT)
+    finish(evaluation, folder / "correction.h5")
+    corrected = correct(evaluation).repertoire
     kept = keep_best(corrected, gaits)
     file = folder / "corrected.h5"
     write_repertoire(file, kept)
@@ -155,8 +156,8 @@ def steered(repertoire: Repertoire, damages: list[str], share: float) -> Reperto
             damaged = (WHOLE if text == str(WHOLE) else parse_damage(text, robot)).apply(robot)
             order = np.arange(len(known))
             if text != str(WHOLE):
-                with EpisodeEvaluator(repertoire, {"damaged": damaged}, objective=objective.of) as evaluator:
-                    means = true_objectives(evaluator, seed=1, episodes=4)
+                evaluator = EpisodeEvaluator(repertoire, {"damaged": damaged}, objective=objective.of)
+                means = true_objectives(evaluator, seed=1, episodes=4)
                 order = np.argsort(-means, kind="stable")
             others = list(found.values()) if seed > 1 else []
             best = refine(
@@ -183,8 +184,8 @@ def steered(repertoire: Repertoire, damages: list[str], share: float) -> Reperto
 
 def aim(repertoire: Repertoire) -> tuple[float, RecoveryObjective]:
     """How far the healthy robot walks [m], and what recoveries are after."""
-    with EpisodeEvaluator(repertoire, {"whole": repertoire.robot}) as whole:
-        walked = float(fresh_episodes(whole, find_incumbent(whole, seed=1), 1).distances.mean())
+    whole = EpisodeEvaluator(repertoire, {"whole": repertoire.robot})
+    walked = float(fresh_episodes(whole, find_incumbent(whole, seed=1), 1).distances.mean())
     return walked, find_objective("progress", repertoire, walked)
 
 
@@ -200,12 +201,12 @@ def mirrored(repertoire: Repertoire, damages: list[str]) -> Repertoire:
     found: list[RefinedGait] = []
     for text in damages:
         damaged = parse_damage(text, robot).apply(robot)
-        with Simulation(*(turned(damaged, np.radians(heading)) for heading in HEADINGS)) as simulation:
-            episodes = simulation.evaluate(
-                np.repeat(gaits, len(seeds), axis=0),
-                np.tile(seeds, len(gaits)),
-                variants=np.tile(seeds % len(HEADINGS), len(gaits)),
-            )
+        episodes = ALL_CORES.run(
+            ModelBatch(*(turned(damaged, np.radians(heading)) for heading in HEADINGS)),
+            np.repeat(gaits, len(seeds), axis=0),
+            np.tile(seeds, len(gaits)),
+            models=np.tile(seeds % len(HEADINGS), len(gaits)),
+        )
         means = objective.of(episodes).reshape(2, len(known), -1).mean(axis=2)
         best, before, score = int(means[1].argmax()), float(means[0].max()), float(means[1].max())
         if score - before >= MIRRORED * walked:
@@ -232,9 +233,9 @@ def rounded(repertoire: Repertoire) -> Repertoire:
 
 def rehearse(repertoire: Repertoire, folder: Path, out: Path) -> None:
     """Try all gaits under the default library of damages."""
-    with rehearsal(repertoire, damage_library(repertoire.robot), episodes=3, seed=0) as evaluation:
-        finish(evaluation, folder / f"unfinished-{out.name}")
-        write_table(out, rehearsed_table(evaluation), evaluation.identity)
+    evaluation = rehearsal(repertoire, damage_library(repertoire.robot), episodes=3, seed=0)
+    finish(evaluation, folder / f"unfinished-{out.name}")
+    write_table(out, rehearsed_table(evaluation), evaluation.identity)
 
 
 def pack(file: Path) -> None:

@@ -40,8 +40,8 @@ def main(folder: Path, share: float, gaits: int, pairs: int | None) -> None:
     """
     runs = [(rate, seed, round(share * evaluations)) for rate, seed, evaluations in RUNS]
     trained = [train(folder / f"run-{number}", *run) for number, run in enumerate(runs, 1) if run[2] >= 10]
-    with reevaluation(merge(trained), episodes=5, seed=0) as evaluation:
-        evaluation.run(folder / "unfinished.h5")
+    evaluation = reevaluation(merge(trained), episodes=5, seed=0)
+    evaluation.run(folder / "unfinished.h5")
     (folder / "unfinished.h5").unlink()
     corrected = keep_best(correct(evaluation).repertoire, gaits)
     file = folder / "rehearsed.h5"

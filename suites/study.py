@@ -10,7 +10,6 @@ from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any
 
-from repertoire.execution.executor import ExecutorSource, executor_source, set_executor_source
 from repertoire.execution.workers import starting_processes, worker_pool
 from robots.errors import InUseError, InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, make_folder, write_text
@@ -158,7 +157,7 @@ class Study:
         with starting_processes():
             shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
         advice = "finished trials are saved, and the same command runs the others"
-        arguments = self.suite, self.folder, shares, executor_source()
+        arguments = self.suite, self.folder, shares
         with worker_pool(min(processes, len(trials)), _prepare, *arguments, advice=advice) as pool:
             with starting_processes():
                 pending = {pool.submit(_work, trial): trial.key for trial in trials}
@@ -212,13 +211,10 @@ class Study:
 _worker: "tuple[Suite, Path, Queue[tuple[Key, float]]] | None" = None
 
 
-def _prepare(
-    suite: Suite, folder: Path, shares: "Queue[tuple[Key, float]]", source: ExecutorSource | None
-) -> None:
-    """Prepare a worker process, whose episodes a source runs if there is one."""
+def _prepare(suite: Suite, folder: Path, shares: "Queue[tuple[Key, float]]") -> None:
+    """Prepare a worker process."""
     global _worker
     _worker = suite, folder, shares
-    set_executor_source(source)
 
 
 def _work(trial: StudyTrial) -> StudyResult | None:

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from robots.backend import Backend
 from robots.errors import UnknownNameError
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.threads import ONE_THREAD, Threads
 from robots.words import duration
 from suites.videos import Video
 
@@ -78,13 +80,13 @@ class Suite(ABC):
     Attributes:
         name: of the study, for example `locomotion`.
         seed: from which every trial's seed derives.
-        threads: of each trial; no result depends on it.
+        backend: what runs the episodes of a trial; no result depends on it.
         suffix: of the files of results.
     """
 
     name: str
     seed: int = 1
-    threads: int = 1
+    backend: Backend = ONE_THREAD
     suffix: ClassVar[str]
 
     @abstractmethod
@@ -136,19 +138,23 @@ class Suite(ABC):
         """Raise a SurefootError if something cannot be run; return remarks that a user should know."""
         return []
 
-    def share_cores(self, parallel: str | None, cores: int) -> tuple[Self, int]:
+    def share_cores(
+        self, parallel: str | None, cores: int, backend: Backend | None = None
+    ) -> tuple[Self, int]:
         """Decide how trials share the cores: several with one thread each, or one on all of them.
 
         Args:
             parallel: `trials` or `episodes`, what runs in parallel; None for trials if there is one per core.
             cores: to use.
+            backend: what runs the episodes of all trials in place of these cores.
 
         Returns:
-            The suite with its threads, and the number of trials at a time.
+            The suite with its backend, and the number of trials at a time.
         """
         if parallel is None:
             parallel = "trials" if len(self.plan()) >= cores else "episodes"
-        return (self, cores) if parallel == "trials" else (replace(self, threads=cores), 1)
+        together = cores if parallel == "trials" else 1
+        return replace(self, backend=backend or Threads(cores // together)), together
 
 
 def fault_seed(seed: int, fault: int) -> int:

@@ -18,6 +18,7 @@ from robots.arrays import whole_number
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists
 from robots.robot import Robot
+from robots.simulation.threads import backend_of
 from surefoot.interrupts import interrupt_flag
 from surefoot.keywords import asked, takes
 from surefoot.printing import console, note
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from repertoire.problems.problem import Problem
     from repertoire.training.log import TrainingLog
     from repertoire.training.training import Training
+    from robots.backend import Backend
     from robots.deployment.deployment import Telemetry
     from robots.description import Randomization
 
@@ -65,7 +67,7 @@ def train(
     evaluations: int = 20_000,
     seed: int = 1,
     overwrite: bool = False,
-    threads: int | None = None,
+    threads: "int | Backend | None" = None,
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
     on_progress: Callable[..., None] | None = None,
@@ -85,7 +87,8 @@ def train(
         evaluations: solutions to evaluate, rounded up to whole batches.
         seed: from which every random number derives.
         overwrite: whether to replace a run that the folder already holds.
-        threads: of a robot's simulation; all cores by default. The result does not depend on it.
+        threads: that run a robot's episodes, or a `Backend` such as a cluster; all cores by default.
+            The result does not depend on it.
         checkpoint_seconds: time between two checkpoints [s]; 0 for one after every batch.
         progress: whether to show a bar. An interrupt then lets the current batch finish and be saved.
         on_progress: called with a `repertoire.training.training.TrainingProgress` after every batch and, from
@@ -116,7 +119,7 @@ def train(
         algorithm,
         out=folder,
         overwrite=overwrite,
-        threads=threads,
+        backend=None if threads is None else backend_of(threads),
         evaluations=evaluations,
         seed=seed,
         breaker=damaged_robots,
@@ -140,7 +143,7 @@ def train(
 def resume(
     out: str | Path,
     *,
-    threads: int | None = None,
+    threads: "int | Backend | None" = None,
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
     on_progress: Callable[..., None] | None = None,
@@ -163,7 +166,7 @@ def resume(
     from repertoire.training.runs import resume_training
 
     folder = Path(out)
-    with resume_training(folder, threads=threads, breaker=damaged_robots) as training:
+    with resume_training(folder, backend=backend_of(threads), breaker=damaged_robots) as training:
         if training is not None:
             log = TrainingLog(log_csv, tensorboard, training.history)
             return _trained(training, folder, checkpoint_seconds, progress, on_progress, on_batch, log)
@@ -217,7 +220,7 @@ def recover(
     rehearsal: "Table | str | Path | bool | None" = None,
     calibration: "Calibration | str | Path | None" = None,
     thinking: "Thinking | None" = None,
-    threads: int | None = None,
+    threads: "int | Backend | None" = None,
     progress: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
@@ -235,7 +238,8 @@ def recover(
             if there is one. Then a model of the real robot breaks, not the robot as built.
         thinking: what the `self-model` selector may do between trials, in place of `think`, `think_episodes`,
             `sensors` and `refine`.
-        threads: of the simulation; all cores by default. The result does not depend on it.
+        threads: that run episodes, or a `Backend` such as a cluster; all cores by default. The
+            result does not depend on it.
         progress: whether to show a bar for what takes time between trials. An interrupt then ends the search
             with the best gait so far: one that is confirmed, or that stayed up where the old one always fell.
         on_trial: called after each trial.
@@ -268,20 +272,20 @@ def recover(
             rehearse=rehearsal is not False,
             calibration=calibration,
             thinking=thinking,
-            threads=threads,
+            backend=backend_of(threads),
             on_trial=on_trial,
             on_progress=show,
             interrupted=interrupted,
         )
 
 
-def keep(source: Source, recovery: Recovery, *, threads: int | None = None) -> Repertoire:
+def keep(source: Source, recovery: Recovery, *, threads: "int | Backend | None" = None) -> Repertoire:
     """The repertoire with the gaits that a recovery refined, as specialists; `recovery.row` is a row of it.
 
     Args:
         source: what was recovered from: a repertoire, or what `load` takes.
         recovery: what `recover` returned.
-        threads: of the simulation, of ten episodes of each new gait on the intact robot; all cores by
+        threads: see `train`, for ten episodes of each new gait on the intact robot; all cores by
             default.
 
     Raises:
@@ -297,7 +301,7 @@ def keep(source: Source, recovery: Recovery, *, threads: int | None = None) -> R
         raise InvalidValueError(
             f"these gaits were not refined from a repertoire of {first:,} gaits as this is"
         )
-    return keep_gaits(repertoire, recovery.refined, seed=recovery.seed, threads=threads)
+    return keep_gaits(repertoire, recovery.refined, seed=recovery.seed, backend=backend_of(threads))
 
 
 def deploy(
@@ -374,7 +378,7 @@ def evaluate(
     keep: int | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: int | None = None,
+    threads: "int | Backend | None" = None,
     progress: bool = False,
 ) -> "Correction":
     """Measure every gait of a repertoire again over several episodes, and correct the repertoire.
@@ -388,7 +392,7 @@ def evaluate(
         keep: how many gaits to keep, the best ones; all by default.
         out: file to save the corrected repertoire to; after an interruption the same call goes on.
         overwrite: whether to replace the file.
-        threads: of the simulation; all cores by default.
+        threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
         progress: whether to show a bar.
 
     Raises:
@@ -403,18 +407,19 @@ def evaluate(
     keep = None if keep is None else whole_number("keep", keep, 1)
     repertoire, file = opened(source)
     drawn = read_randomization(randomization, repertoire.robot)
-    work = reevaluation(repertoire, episodes=episodes, seed=seed, randomization=drawn, threads=threads)
-    with work as evaluation:
+    evaluation = reevaluation(
+        repertoire, episodes=episodes, seed=seed, randomization=drawn, backend=backend_of(threads)
+    )
 
-        def save() -> "Correction":
-            correction = correct(evaluation)
-            if keep is not None:
-                correction = replace(correction, repertoire=keep_best(correction.repertoire, keep))
-            if out is not None:
-                write_repertoire(Path(out), correction.repertoire)
-            return correction
+    def save() -> "Correction":
+        correction = correct(evaluation)
+        if keep is not None:
+            correction = replace(correction, repertoire=keep_best(correction.repertoire, keep))
+        if out is not None:
+            write_repertoire(Path(out), correction.repertoire)
+        return correction
 
-        return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
+    return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
 
 
 def rehearse(
@@ -426,7 +431,7 @@ def rehearse(
     randomization: "str | Randomization | None" = None,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: int | None = None,
+    threads: "int | Backend | None" = None,
     progress: bool = False,
 ) -> "Table":
     """Try every gait of a repertoire under a library of damages, before anything breaks.
@@ -440,7 +445,7 @@ def rehearse(
             `read_randomization`; the robot as it is by default.
         out: file to save the table to; after an interruption the same call goes on.
         overwrite: whether to replace the file.
-        threads: of the simulation; all cores by default.
+        threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
         progress: whether to show a bar.
 
     Returns:
@@ -458,19 +463,19 @@ def rehearse(
     from adapt.rehearsal.storage import read_table, write_table
 
     repertoire, file = opened(source)
-    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "threads": threads}
-    with plan_rehearsal(repertoire, damages, randomization=randomization, **options) as evaluation:
-        for condition in evaluation.evaluator.conditions if out is not None else ():
-            damage_from(condition)  # or else the file could not be read
+    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "backend": backend_of(threads)}
+    evaluation = plan_rehearsal(repertoire, damages, randomization=randomization, **options)
+    for condition in evaluation.evaluator.conditions if out is not None else ():
+        damage_from(condition)  # or else the file could not be read
 
-        def save() -> "Table":
-            table = rehearsed_table(evaluation)
-            if out is None:
-                return table
-            write_table(Path(out), table, evaluation.identity)
-            return read_table(Path(out), repertoire)
+    def save() -> "Table":
+        table = rehearsed_table(evaluation)
+        if out is None:
+            return table
+        write_table(Path(out), table, evaluation.identity)
+        return read_table(Path(out), repertoire)
 
-        return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
+    return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
 
 
 def plan_rehearsal(
@@ -502,7 +507,7 @@ def strengthen(
     rehearsal: "Table | str | Path | None" = None,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: int | None = None,
+    threads: "int | Backend | None" = None,
     progress: bool = False,
 ) -> Repertoire:
     """Refine a specialist for each damage that leaves the repertoire no good gait, before anything breaks.
@@ -519,7 +524,8 @@ def strengthen(
         out: file to save the result to, and a rehearsal of it next to it; after an interruption the same call
             goes on.
         overwrite: whether to replace these files.
-        threads: of the simulation; all cores by default. The result does not depend on it.
+        threads: that run episodes, or a `Backend` such as a cluster; all cores by default. The
+            result does not depend on it.
         progress: whether to show a bar, and what came of each search.
 
     Returns:
@@ -546,7 +552,7 @@ def strengthen(
         randomization=randomization,
         seed=seed,
         rehearsal=rehearsal,
-        threads=threads,
+        backend=backend_of(threads),
         on_finished=note if progress else None,
     )
 
@@ -599,7 +605,7 @@ def plan_strengthening(
 
 
 def _save_rehearsed(
-    stronger: Repertoire, work: "Strengthening", out: Path, *, progress: bool, threads: int | None
+    stronger: Repertoire, work: "Strengthening", out: Path, *, progress: bool, threads: "int | Backend | None"
 ) -> None:
     """Save a strengthened repertoire, and its rehearsal before: once the file is there all is done."""
     from adapt.rehearsal.rehearsal import rehearsed_table
@@ -610,16 +616,20 @@ def _save_rehearsed(
     path, table = RunFiles(out).rehearsal, work.table
     new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
     alone = replace(stronger, elites=new, specialists=None, spread=None)
-    settings: dict[str, Any] = {"episodes": table.episodes, "seed": table.seed or 0, "threads": threads}
+    settings: dict[str, Any] = {
+        "episodes": table.episodes,
+        "seed": table.seed or 0,
+        "backend": backend_of(threads),
+    }
     if table.randomization != "none":
         settings["randomization"] = work.randomization
-    with plan_rehearsal(alone, table.damages, **settings) as evaluation:
+    evaluation = plan_rehearsal(alone, table.damages, **settings)
 
-        def save() -> None:
-            identity = {**evaluation.identity, "repertoire": fingerprint(stronger)}
-            write_table(path, widen([table, rehearsed_table(evaluation)]), identity)
+    def save() -> None:
+        identity = {**evaluation.identity, "repertoire": fingerprint(stronger)}
+        write_table(path, widen([table, rehearsed_table(evaluation)]), identity)
 
-        run_to_file(evaluation, save, file=None, out=path, overwrite=True, progress=progress)
+    run_to_file(evaluation, save, file=None, out=path, overwrite=True, progress=progress)
     write_repertoire(out, stronger)
 
 
@@ -716,7 +726,7 @@ def calibrate(
     seed: int = 1,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: int | None = None,
+    threads: "int | Backend | None" = None,
     progress: bool = False,
 ) -> "Calibration":
     """Fit models of the robot to what it did while it was whole.
@@ -730,7 +740,7 @@ def calibrate(
         seed: from which every random number derives.
         out: file to save the calibration to.
         overwrite: whether to replace the file.
-        threads: of the simulation; all cores by default.
+        threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
         progress: whether to show a bar.
 
     Returns:
@@ -762,7 +772,7 @@ def calibrate(
             sensors=sensors,
             models=calibrating.MODELS if models is None else models,
             seed=seed,
-            threads=threads,
+            backend=backend_of(threads),
             on_progress=show and partial(show, "calibrating"),
         )
     if out is not None:

@@ -18,6 +18,7 @@ from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.files.atomic import explain_errors, write_text
 from robots.files.records import validate
+from robots.simulation.threads import backend_of
 from surefoot.shipped import opened
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Mission(_Mission):
         self._log = None if log is None else _Log(Path(log))
         if self._log:
             on_step = self._log.noting(on_step)
+        settings["backend"] = backend_of(settings.pop("threads", None))
         settings |= {"table": table, "selector": selector, "on_step": on_step}
         self.linked: LinkedWorld | None = None
         with ExitStack() as stack:

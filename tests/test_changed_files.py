@@ -28,11 +28,12 @@ from repertoire.storage.files import FILE_NAME
 from repertoire.storage.formats import Contents, write_group
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training, start_training
+from robots.backend import ModelBatch
 from robots.errors import SurefootError
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
 from robots.robot import Robot, find_robot
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from suites.identity import keep_identity
 from suites.records import read_record
 from suites.recovery.results import parse_result
@@ -263,7 +264,7 @@ def use_repertoire(folder: Path) -> None:
 
 
 def use_run(folder: Path, algorithm: str) -> None:
-    with resume_training(folder / algorithm, threads=1) as training:
+    with resume_training(folder / algorithm, backend=Threads(1)) as training:
         if training is not None and len(training.ask()) <= 1000:
             training.repertoire()
 
@@ -271,9 +272,8 @@ def use_run(folder: Path, algorithm: str) -> None:
 def use_robot(robot: Robot) -> None:
     if robot.description.substeps > 200 or robot.controller.parameter_count > 10**6:
         return  # it is slow, as a description may ask for
-    with Simulation(robot.with_episode_steps(5), threads=1) as simulation:
-        parameters = simulation.controller.initial(np.random.default_rng(0))[None]
-        episodes = simulation.evaluate(parameters, np.zeros(1, np.int64))
+    parameters = robot.controller.initial(np.random.default_rng(0))[None]
+    episodes = Threads(1).run(ModelBatch(robot.with_episode_steps(5)), parameters, np.zeros(1, np.int64))
     assert episodes.diverged[0] or np.isfinite(episodes.objectives[0])
 
 

@@ -19,6 +19,7 @@ import pytest
 import surefoot
 from adapt.damage.text import parse_damage
 from repertoire.evaluation.evaluator import Evaluator
+from robots.simulation.threads import Threads
 from surefoot.commands.main import COMMANDS, cli
 from surefoot.shipped import repertoire_path
 
@@ -138,7 +139,7 @@ def test_the_old_gait_of_the_ant_tips_over_wherever_one_looks() -> None:
     gaits, row, damage = surefoot.load("ant"), told["incumbent"], told["damage"]
     assert surefoot.deploy(gaits, row, damage=damage, seconds=8, seed=1).summary().endswith("it falls")
     broken = parse_damage(damage, gaits.robot).apply(gaits.robot)
-    with Evaluator(gaits, {"whole": gaits.robot, "broken": broken}, threads=1) as evaluator:
+    with Evaluator(gaits, {"whole": gaits.robot, "broken": broken}, backend=Threads(1)) as evaluator:
         whole = evaluator.run(np.full(3, row), np.arange(3))
         lame = evaluator.run(np.full(10, row), np.arange(10), robots=np.ones(10, np.int64))
     assert not whole.fell.any()

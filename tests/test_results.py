@@ -106,9 +106,9 @@ def resumed(folder: Path) -> object:
 
 
 def corrected(folder: Path) -> object:
-    with reevaluation(hopper(folder), episodes=3, seed=1) as evaluation:
-        evaluation.run()
-        return of_repertoire(correct(evaluation).repertoire)
+    evaluation = reevaluation(hopper(folder), episodes=3, seed=1)
+    evaluation.run()
+    return of_repertoire(correct(evaluation).repertoire)
 
 
 def recovered(folder: Path) -> object:

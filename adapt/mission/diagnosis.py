@@ -19,6 +19,7 @@ from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
+from robots.backend import Backend
 from robots.robot import Robot
 from robots.simulation.trace import TraceColumns
 from robots.stance import turned
@@ -66,7 +67,7 @@ class Diagnosis:
         episodes: that the selector simulates after each trial.
         sensors: that it may rely on.
         seed: from which every random number derives.
-        threads: of the simulation.
+        backend: what runs the episodes.
 
     Attributes:
         thinking: with what the selector thinks, and what it is after.
@@ -86,7 +87,7 @@ class Diagnosis:
         episodes: int,
         sensors: tuple[str, ...],
         seed: int,
-        threads: int | None,
+        backend: Backend,
     ) -> None:
         short = shortened(repertoire, seconds) if entry.thinks else repertoire
         self.trial_steps = short.robot.description.episode_steps
@@ -94,7 +95,7 @@ class Diagnosis:
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
         self.thinking = Thinking(
-            short, None, episodes, sensors=sensors, objective=aim, threads=threads, price=_PRICE
+            short, None, episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
         )
         self._repertoire, self._entry, self._seed = short, entry, seed
         self._whole, self._planned = short.robot, repertoire.robot
@@ -201,7 +202,7 @@ class Diagnosis:
                 self.thinking.episodes,
                 objective=self._far,
                 refinement=settings,
-                threads=self.thinking.threads,
+                backend=self.thinking.backend,
             )
         )
         return Relearner(twin, seed=self._seed + number).refine([(damage, 1.0)], rows)

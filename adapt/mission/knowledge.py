@@ -20,6 +20,7 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import SelectorEntry
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
 from repertoire.repertoire import Repertoire
+from robots.backend import Backend
 from robots.link.observer import Observer
 from robots.robot import Robot
 from robots.simulation.trace import TraceColumns
@@ -50,7 +51,7 @@ class Knowledge:
         refinement: of searches for better gaits; None for none.
         cores: that the robot has to think with.
         healthy: see `Outcomes`.
-        threads: of the simulation.
+        backend: what runs the episodes.
         on_refined: called with a refined gait and its row, when the robot knows it.
 
     Attributes:
@@ -78,13 +79,13 @@ class Knowledge:
         refinement: RefinementSettings | None,
         cores: int,
         healthy: Paths | None,
-        threads: int | None,
+        backend: Backend,
         on_refined: Callable[[RefinedGait, int], None],
     ) -> None:
         self.repertoire = shortened(repertoire, PATH)
         self._entry, self._table, self._world = entry, table, world
         self._rehearsed = repertoire.robot.description.episode_steps
-        self._seed, self._episodes, self._threads = seed, episodes, threads
+        self._seed, self._episodes, self._backend = seed, episodes, backend
         self._refinement, self._on_refined = refinement, on_refined
         self._rate = thinking_rate(repertoire.robot) * cores  # control steps that it simulates in a second
         self._refined = 0  # searches
@@ -92,7 +93,7 @@ class Knowledge:
         self._others: list[int] = []  # gaits that are promising, too, after the last trial
         self._tried: set[int] = set()  # gaits, since it began to look for what is wrong
         robot = repertoire.robot
-        self.twin = Twin(Thinking(self.repertoire, sensors=world.sensors, threads=threads))
+        self.twin = Twin(Thinking(self.repertoire, sensors=world.sensors, backend=backend))
         self.outcomes = Outcomes(self.twin, repertoire.gaits.measures, healthy)
         self.searches = Searches(world)
         sees = "bearing" in Observer(robot).needs and robot.controller.closed_loop
@@ -135,7 +136,7 @@ class Knowledge:
             episodes=self._episodes,
             sensors=self._world.sensors,
             seed=self._seed,
-            threads=self._threads,
+            backend=self._backend,
         )
 
     def begin_anew(self, trial: Stretch) -> None:

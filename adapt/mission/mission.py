@@ -26,8 +26,10 @@ from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire
 from robots.arrays import whole_number
+from robots.backend import Backend
 from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot
+from robots.simulation.threads import ALL_CORES
 
 Response = Literal["diagnosis", "told", "none"]
 EPISODES = 400  # to find out what is wrong after a trial
@@ -76,7 +78,7 @@ class Mission:
             compare with, it is told at once, and takes no time to simulate every gait.
         body: the robot that walks, if it differs from its model, which is the repertoire's robot.
         healthy: of another mission of the same repertoire and selector, so that it is prepared at once.
-        threads: of the simulation; all cores by default. The mission does not depend on it.
+        backend: what runs the episodes of its thinking. The mission does not depend on it.
         world: where the robot walks; by default it is simulated, with what the plan says happens to it.
         on_step: called with that simulation after every control step.
 
@@ -103,7 +105,7 @@ class Mission:
         response: Response = "diagnosis",
         body: Robot | None = None,
         healthy: Paths | None = None,
-        threads: int | None = None,
+        backend: Backend = ALL_CORES,
         world: World | None = None,
         on_step: Callable[[SimulatedWorld], None] = lambda _: None,
     ) -> None:
@@ -137,7 +139,7 @@ class Mission:
             refinement=searches,
             cores=cores,
             healthy=healthy,
-            threads=threads,
+            backend=backend,
             on_refined=self._tell_refined,
         )
         self.repertoire = self._knowledge.repertoire

@@ -6,12 +6,12 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.self_model.twin import Twin
+from robots.backend import ModelBatch
 from robots.evaluations import Request
 from robots.motors import Motors
 from robots.randomization import DEFAULT, facing_ahead, randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.simulation import Simulation
 from robots.simulation.trace import TraceColumns
 
 WINDOW = 1.0  # [s] that a vector of features sums up: the period of the included periodic gaits
@@ -170,13 +170,13 @@ class Monitor:
     def _learn(self, damage: Damage, row: int) -> _Usual | None:
         """How a gait usually goes; None if it hardly stays up."""
         solutions = self._twin.solutions([row] * _MODELS)
-        with Simulation(*self._models(damage), threads=self._twin.thinking.threads) as simulation:
-            episodes = simulation.evaluate(
-                solutions,
-                derive_seeds(0, SeedFamily.MISSION, 0, _MODELS, row),
-                variants=np.arange(_MODELS),
-                request=Request(traces=True),
-            )
+        episodes = self._twin.thinking.backend.run(
+            ModelBatch(*self._models(damage)),
+            solutions,
+            derive_seeds(0, SeedFamily.MISSION, 0, _MODELS, row),
+            models=np.arange(_MODELS),
+            request=Request(traces=True),
+        )
         assert episodes.traces is not None
         half = self._window // 2
         windows = [

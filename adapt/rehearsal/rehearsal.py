@@ -13,11 +13,13 @@ from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.table import Table, tabulate
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, robot_label
 from repertoire.repertoire import Repertoire
+from robots.backend import Backend
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
+from robots.simulation.threads import ALL_CORES
 
 _QUICK_STEPS = 12_000_000  # control steps of a rehearsal that a recovery may begin with, some minutes at most
 _QUICK_EPISODES = 1  # of each elite under each condition
@@ -27,7 +29,7 @@ def quick_rehearsal(
     repertoire: Repertoire,
     *,
     seed: int,
-    threads: int | None = None,
+    backend: Backend = ALL_CORES,
     on_progress: Callable[[float], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Table | None:
@@ -36,7 +38,7 @@ def quick_rehearsal(
     Args:
         repertoire: not empty.
         seed: see `Evaluation`.
-        threads: see `Evaluator`.
+        backend: see `Evaluator`.
         on_progress: called with the share that is done, from other threads.
         stop: asked again and again whether to stop.
 
@@ -50,9 +52,9 @@ def quick_rehearsal(
     episodes = (1 + len(damages)) * len(repertoire) * _QUICK_EPISODES
     if not damages or episodes * robot.description.episode_steps > _QUICK_STEPS:
         return None
-    with rehearsal(repertoire, damages, episodes=_QUICK_EPISODES, seed=seed, threads=threads) as evaluation:
-        evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)), stop=stop)
-        return rehearsed_table(evaluation) if evaluation.finished else None
+    evaluation = rehearsal(repertoire, damages, episodes=_QUICK_EPISODES, seed=seed, backend=backend)
+    evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)), stop=stop)
+    return rehearsed_table(evaluation) if evaluation.finished else None
 
 
 def rehearsal(
@@ -63,7 +65,7 @@ def rehearsal(
     seed: int,
     robot: Robot | None = None,
     randomization: Randomization | None = None,
-    threads: int | None = None,
+    backend: Backend = ALL_CORES,
     block: int | None = None,
 ) -> Evaluation:
     """Prepare a rehearsal; `Evaluation.run` runs its episodes, and `rehearsed_table` says what they showed.
@@ -75,7 +77,7 @@ def rehearsal(
             does.
         randomization: of that robot: each episode runs on one of its models, the same for all elites and
             conditions.
-        threads: see `Evaluator`.
+        backend: see `Evaluator`.
         episodes: of each elite under each condition, see `Evaluation`.
         seed: see `Evaluation`.
         block: see `Evaluation`.
@@ -95,7 +97,7 @@ def rehearsal(
         if str(damage) in damaged:
             raise InvalidValueError(f"the damage {str(damage)!r} is named twice")
         damaged[str(damage)] = [damage.apply(model) for model in models]
-    evaluator = Evaluator(repertoire, {HEALTHY: models} | damaged, threads=threads)
+    evaluator = Evaluator(repertoire, {HEALTHY: models} | damaged, backend=backend)
     return Evaluation(
         evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, block=block, about=about
     )

@@ -7,16 +7,17 @@ import numpy as np
 
 from adapt.records import RefinedGait
 from repertoire.archives.archive import Elites, checked_ranges
-from repertoire.execution.executor import start_executor
 from repertoire.repertoire import Repertoire
 from repertoire.specialists import Specialists, joined
+from robots.backend import Backend, ModelBatch
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.threads import ALL_CORES
 
 _EPISODES = 10
 
 
 def keep_gaits(
-    repertoire: Repertoire, gaits: Sequence[RefinedGait], *, seed: int, threads: int | None = None
+    repertoire: Repertoire, gaits: Sequence[RefinedGait], *, seed: int, backend: Backend = ALL_CORES
 ) -> Repertoire:
     """Add gaits to a repertoire as specialists, after those that it has.
 
@@ -27,11 +28,11 @@ def keep_gaits(
         gaits: in the order in which they were found; their parents are rows of the repertoire, or of gaits
             before them here.
         seed: from which those of the episodes derive.
-        threads: of the simulation; all cores by default.
+        backend: what runs the episodes.
     """
     if not gaits:
         return repertoire
-    found = _on_the_intact_robot(repertoire, np.stack([gait.solution for gait in gaits]), seed, threads)
+    found = _on_the_intact_robot(repertoire, np.stack([gait.solution for gait in gaits]), seed, backend)
     origins = repertoire.origins.tolist()
     for gait in gaits:
         origins.append(origins[gait.parent])
@@ -46,17 +47,15 @@ def keep_gaits(
 
 
 def _on_the_intact_robot(
-    repertoire: Repertoire, solutions: np.ndarray, seed: int, threads: int | None
+    repertoire: Repertoire, solutions: np.ndarray, seed: int, backend: Backend
 ) -> Elites:
     """Gaits with what they do where nothing is wrong."""
     k, problem = len(solutions), repertoire.problem
     seeds = derive_seeds(seed, SeedFamily.EVALUATION, 0, _EPISODES)
     assert problem.robot is not None
-    executor = start_executor(problem.robot, threads=threads)
-    try:
-        episodes = executor.evaluate(np.repeat(solutions, _EPISODES, axis=0), np.tile(seeds, k))
-    finally:
-        executor.close()
+    episodes = backend.run(
+        ModelBatch(problem.robot), np.repeat(solutions, _EPISODES, axis=0), np.tile(seeds, k)
+    )
     least = repertoire.settings.min_objective
     objectives = np.where(episodes.diverged, least, episodes.objectives).reshape(k, -1).mean(axis=1)
     measures = np.nan_to_num(episodes.measures).reshape(k, _EPISODES, -1).mean(axis=1)

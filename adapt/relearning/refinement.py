@@ -8,12 +8,13 @@ import numpy as np
 
 from adapt.objective import RecoveryObjective
 from adapt.self_model.twin import SMALL, RefinementSettings
-from repertoire.execution.executor import start_executor
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import STRATEGIES
+from robots.backend import Backend, ModelBatch
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
+from robots.simulation.threads import ALL_CORES
 
 _SHORT = 0.4  # of an episode's length that all runs have at first: whoever walks there learns to last later
 _SHORTEST = 2.0  # seconds: in less, a robot hardly gets going
@@ -63,7 +64,7 @@ def refine(
     settings: RefinementSettings,
     seed: int,
     number: int = 0,
-    threads: int | None = None,
+    backend: Backend = ALL_CORES,
     on_progress: Callable[[float], None] | None = None,
     hurried: Callable[[], bool] = lambda: False,
 ) -> Refinement:
@@ -90,17 +91,14 @@ def refine(
         settings: see there.
         seed: from which all random numbers derive.
         number: of the search, which has others than the next.
-        threads: of the simulation; all cores by default. The result does not depend on it.
+        backend: what runs the episodes. The result does not depend on it.
         on_progress: called with the share that is done.
         hurried: asked after each generation whether to end with what was found so far.
     """
-    search = _Search(robots, objective, settings, seed, number, threads, on_progress, hurried)
-    try:
-        start, mean = search.run(solutions)
-        finalists = np.stack([solutions[0], solutions[start], mean])
-        values, fell = search.finals(finalists)
-    finally:
-        search.close()
+    search = _Search(robots, objective, settings, seed, number, backend, on_progress, hurried)
+    start, mean = search.run(solutions)
+    finalists = np.stack([solutions[0], solutions[start], mean])
+    values, fell = search.finals(finalists)
     known = 0 if values[0].mean() >= values[1].mean() else 1
     gain, best = values[2] - values[known], 2
     if gain.mean() <= gain.std(ddof=1) / np.sqrt(_FINALS):
@@ -131,18 +129,18 @@ class _Search:
         settings: RefinementSettings,
         seed: int,
         number: int,
-        threads: int | None,
+        backend: Backend,
         on_progress: Callable[[float], None] | None,
         hurried: Callable[[], bool],
     ) -> None:
         self._robots, self._objective, self._settings = robots, objective, settings
-        self._seed, self._number, self._threads, self._generation = seed, number, threads, 0
+        self._seed, self._number, self._backend, self._generation = seed, number, backend, 0
         self._on_progress, self._hurried = on_progress, hurried
         self.whole = robots[0].description.episode_steps
         shortest = round(_SHORTEST / robots[0].control_step)
         self.short = min(self.whole, max(round(_SHORT * self.whole), shortest))
         self.steps, self.spent, self._budget = self.whole, 0, settings.episodes * self.whole
-        self._executor = start_executor(*robots, threads=threads)
+        self._batch = ModelBatch(*robots)
         key = (int(SeedFamily.REFINEMENT), number)
         self._rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
@@ -163,10 +161,6 @@ class _Search:
         self._advance(strategy, self._budget)
         return start, strategy.mean.astype(np.float32)
 
-    def close(self) -> None:
-        """Let the workers go."""
-        self._executor.close()
-
     def finals(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Objectives and falls of k gaits in fresh whole episodes, the same for all, (k, 8) each."""
         self._last(self.whole)
@@ -177,9 +171,8 @@ class _Search:
     def _last(self, steps: int) -> None:
         """Have episodes last so many control steps from now on."""
         if steps != self.steps:
-            self.close()
             robots = [robot.with_episode_steps(steps) for robot in self._robots]
-            self.steps, self._executor = steps, start_executor(*robots, threads=self._threads)
+            self.steps, self._batch = steps, ModelBatch(*robots)
 
     def _starts(self, solutions: np.ndarray) -> list[int]:
         """Rows of the most promising gait and of those that get furthest, by a few episodes of all."""
@@ -231,8 +224,8 @@ class _Search:
         """Run k gaits, each in the same episodes on the models in turn."""
         seeds = derive_seeds(self._seed, SeedFamily.REFINEMENT, first, count, self._number, use)
         models, k = (first + np.arange(count)) % len(self._robots), len(solutions)
-        episodes = self._executor.evaluate(
-            np.repeat(solutions, count, axis=0), np.tile(seeds, k), variants=np.tile(models, k)
+        episodes = self._backend.run(
+            self._batch, np.repeat(solutions, count, axis=0), np.tile(seeds, k), models=np.tile(models, k)
         )
         self.spent += int(episodes.steps.sum())
         return episodes

@@ -49,7 +49,7 @@ class Relearner:
             settings=thinking.refinement,
             seed=self._seed,
             number=self.searches,
-            threads=thinking.threads,
+            backend=thinking.backend,
             on_progress=self._on_progress,
             hurried=thinking.hurried,
         )

@@ -10,13 +10,14 @@ from adapt.self_model.parameters import PRIOR, Parameters
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.arrays import whole_number
+from robots.backend import Backend, ModelBatch
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.randomization import model_of
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES
 from robots.simulation.trace import SENSORS, TraceColumns
 
 MODELS = 200
@@ -46,7 +47,7 @@ def calibrate(
     sensors: Sequence[str] = SENSORS,
     models: int = MODELS,
     seed: int = 1,
-    threads: int | None = None,
+    backend: Backend = ALL_CORES,
     on_progress: Callable[[float], None] | None = None,
 ) -> Calibration:
     """Find out which models of a robot do what it did, by iterated posterior linearisation.
@@ -63,7 +64,7 @@ def calibrate(
         sensors: that the robot has, see `robots.simulation.trace`.
         models: how many run each gait in each of three rounds, and are drawn in the end.
         seed: from which all random numbers derive.
-        threads: of the simulation; all cores by default. The result does not depend on it.
+        backend: what runs the episodes. The result does not depend on it.
         on_progress: called with the share that is done.
 
     Raises:
@@ -81,7 +82,7 @@ def calibrate(
     if models < least:
         many = f"{count} parameter{'s' * (count != 1)}"
         raise InvalidValueError(f"there must be at least {least} models for {many}, not {models}")
-    traced = _Traced(repertoire, before, features, seed=seed, threads=threads)
+    traced = _Traced(repertoire, before, features, seed=seed, backend=backend)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.CALIBRATION),)))
     size, spread = len(parameters.names), np.empty(0)
     mean, covariance = np.zeros(size), np.eye(size)
@@ -158,10 +159,10 @@ class _Traced:
         features: Features,
         *,
         seed: int,
-        threads: int | None,
+        backend: Backend,
     ) -> None:
         self.repertoire, self.before, self.features = repertoire, before, features
-        self._seed, self._threads, self._count = seed, threads, 0
+        self._seed, self._backend, self._count = seed, backend, 0
         self._columns = TraceColumns.of(repertoire.robot)
         self.noise = np.zeros(self._columns.end)
 
@@ -184,13 +185,13 @@ class _Traced:
             some = robots[start : start + _BATCH]
             seeds = derive_seeds(self._seed, SeedFamily.CALIBRATION, self._count, len(some) * len(rows))
             self._count += len(seeds)
-            with Simulation(*some, threads=self._threads) as simulation:
-                episodes = simulation.evaluate(
-                    self.repertoire.gaits.solutions[np.tile(rows, len(some))],
-                    seeds,
-                    variants=np.repeat(np.arange(len(some)), len(rows)),
-                    request=Request(traces=True),
-                )
+            episodes = self._backend.run(
+                ModelBatch(*some),
+                self.repertoire.gaits.solutions[np.tile(rows, len(some))],
+                seeds,
+                models=np.repeat(np.arange(len(some)), len(rows)),
+                request=Request(traces=True),
+            )
             assert episodes.traces is not None
             found += list(episodes.traces)
         by_gait = [found[number :: len(rows)] for number in range(len(rows))]

@@ -14,11 +14,12 @@ from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
 from repertoire.strategies.table import STRATEGIES
 from robots.arrays import real_number, whole_number
+from robots.backend import Backend, ModelBatch
 from robots.description import Randomization
 from robots.evaluations import Request
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation, check_threads
+from robots.simulation.threads import ALL_CORES
 from robots.simulation.trace import SENSORS
 
 PRICE = 3.0  # log likelihood that each fault of a cause must be worth
@@ -85,7 +86,7 @@ class Thinking:
         calibration: models of the whole robot: what it thinks with in place of its model as built.
         objective: by which gaits are compared; that of the training by default.
         refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
-        threads: of the simulation; all cores by default.
+        backend: what runs the episodes.
         price: log likelihood that a cause must be worth for each fault that it consists of.
         hurried: asked again and again whether to come to an end, whatever the limits.
 
@@ -102,7 +103,7 @@ class Thinking:
     calibration: Calibration | None = None
     objective: RecoveryObjective | None = None
     refinement: RefinementSettings | None = None
-    threads: int | None = None
+    backend: Backend = ALL_CORES
     price: float = PRICE
     hurried: Callable[[], bool] = lambda: False
 
@@ -131,7 +132,6 @@ class Thinking:
             real_number("the seconds to think", self.seconds, 0, above=True, unit="s")
         if self.episodes is not None:
             whole_number("the episodes to think", self.episodes, 1)
-        check_threads(self.threads)
 
 
 class Run(NamedTuple):
@@ -204,14 +204,13 @@ class Twin:
         """Simulate episodes."""
         damages = {str(run.damage): run.damage for run in runs}
         numbers = {text: number for number, text in enumerate(damages)}
-        threads = self.thinking.threads
-        with Simulation(*map(self.robot_with, damages.values()), threads=threads) as simulation:
-            found = simulation.evaluate(
-                self.solutions([run.row for run in runs]),
-                np.array([run.seed for run in runs], np.int64),
-                variants=np.array([numbers[str(run.damage)] for run in runs]),
-                request=Request(traces=traced),
-            )
+        found = self.thinking.backend.run(
+            ModelBatch(*map(self.robot_with, damages.values())),
+            self.solutions([run.row for run in runs]),
+            np.array([run.seed for run in runs], np.int64),
+            models=np.array([numbers[str(run.damage)] for run in runs]),
+            request=Request(traces=traced),
+        )
         self.episodes += len(runs)
         if self._on_progress:
             self._on_progress(min(1.0, self.spent))

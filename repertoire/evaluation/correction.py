@@ -12,13 +12,14 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
-from repertoire.execution.provenance import worker_differences
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire, Spread
+from robots.backend import Backend
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.seeds import SeedFamily
+from robots.simulation.threads import ALL_CORES
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ def reevaluation(
     episodes: int,
     seed: int,
     randomization: Randomization | None = None,
-    threads: int | None = None,
+    backend: Backend = ALL_CORES,
 ) -> Evaluation:
     """Prepare the episodes of a correction: every elite on the intact robot; `Evaluation.run` runs them.
 
@@ -72,7 +73,7 @@ def reevaluation(
     """
     robot = repertoire.problem.robot or repertoire.robot  # of which episodes end as they did in training
     robots = draw_models(robot, randomization) if randomization else [robot]
-    evaluator = Evaluator(repertoire, {"intact": robots}, threads=threads)
+    evaluator = Evaluator(repertoire, {"intact": robots}, backend=backend)
     return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.EVALUATION)
 
 
@@ -122,7 +123,7 @@ def correct(evaluation: Evaluation) -> Correction:
         elites=entered,
         thresholds=archive.thresholds,
         spread=spread(winners, entered.cells),
-        versions=repertoire.versions | worker_differences(),
+        versions=repertoire.versions | evaluation.evaluator.backend.differences,
     )
     return Correction(
         repertoire=corrected,

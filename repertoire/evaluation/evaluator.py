@@ -10,22 +10,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol, Self
 
 import numpy as np
 
 from repertoire.execution.checkpoints import run_with_checkpoints
-from repertoire.execution.executor import start_executor
 from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.arrays import whole_number
+from robots.backend import Backend, ModelBatch, OnFinished
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import Robot
 from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
+from robots.simulation.threads import ALL_CORES
 from robots.words import duration
 
 Identity = Mapping[str, str | int]  # what results depend on, by name
@@ -38,26 +38,14 @@ _TIMED_CONDITIONS = 4
 _TIMED_EPISODES = 4  # of each worker under each of these conditions
 
 
-class Runner(Protocol):
-    """What runs elites on a robot: an `Evaluator`, or another simulator in its place."""
-
-    @property
-    def robots(self) -> tuple[Robot, ...]: ...  # noqa: D102
-    def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes: ...  # noqa: D102
-    def objectives(self, episodes: Episodes) -> np.ndarray: ...  # noqa: D102
-    def add(self, solutions: np.ndarray) -> np.ndarray: ...  # noqa: D102
-
-
 class Evaluator:
     """Runs elites of a repertoire under conditions, in episodes as long as those of its training.
-
-    Close it, or use it as a context, to let its workers go.
 
     Args:
         repertoire: whose elites run; not empty.
         conditions: robots by the name of their condition, or several models of each, every one as many. All
             share their controllers and measures.
-        threads: of the simulation; all cores by default. No result depends on it.
+        backend: what runs the episodes. No result depends on it.
         objective: of episodes, (n,), if not their objectives, the minimum where the simulation diverged.
 
     Attributes:
@@ -65,9 +53,10 @@ class Evaluator:
         models: how many of its robot each condition has.
         robots: those of the conditions, all models of the first before the second's, with the length of the
             episodes.
+        backend: the same.
 
     Raises:
-        InvalidValueError: the repertoire is empty, or `threads` is out of range.
+        InvalidValueError: the repertoire is empty.
     """
 
     def __init__(
@@ -75,7 +64,7 @@ class Evaluator:
         repertoire: Repertoire,
         conditions: Mapping[str, Robot | Sequence[Robot]],
         *,
-        threads: int | None = None,
+        backend: Backend = ALL_CORES,
         objective: Callable[[Episodes], np.ndarray] | None = None,
     ) -> None:
         if not len(repertoire):
@@ -88,18 +77,7 @@ class Evaluator:
         models = [[found] if isinstance(found, Robot) else found for found in conditions.values()]
         self.models = len(models[0])
         self.robots = tuple(robot.with_episode_steps(steps) for robots in models for robot in robots)
-        self._executor = start_executor(*self.robots, threads=threads)
-        self.threads = self._executor.threads
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let the workers go."""
-        self._executor.close()
+        self._batch, self.backend = ModelBatch(*self.robots), backend
 
     def add(self, solutions: np.ndarray) -> np.ndarray:
         """Have further controllers, (n, p), run; returns their rows, (n,), which follow those there are."""
@@ -114,7 +92,7 @@ class Evaluator:
         *,
         robots: np.ndarray | None = None,
         traced: bool = False,
-        on_finished: Callable[[int], None] | None = None,
+        on_finished: OnFinished | None = None,
     ) -> Episodes:
         """Run an episode of each of n elites.
 
@@ -125,10 +103,11 @@ class Evaluator:
             traced: whether to record what sensors read.
             on_finished: called from other threads with the number of episodes finished.
         """
-        return self._executor.evaluate(
+        return self.backend.run(
+            self._batch,
             self._solutions[rows],
             seeds,
-            variants=robots,
+            models=robots,
             request=Request(traces=traced),
             on_finished=on_finished,
         )
@@ -142,21 +121,21 @@ class Evaluator:
 
 
 def objectives_and_falls(
-    runner: Runner, rows: np.ndarray, seeds: np.ndarray
+    evaluator: Evaluator, rows: np.ndarray, seeds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Let n elites run the same m episodes, which makes their means comparable.
 
     Args:
-        runner: what runs them, under its first condition.
+        evaluator: what runs them, under its first condition.
         rows: of the elites, (n,).
         seeds: of the episodes, (m,).
 
     Returns:
         Objectives, (n, m), and whether each episode ended in a fall, (n, m).
     """
-    episodes = runner.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
+    episodes = evaluator.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
     shape = (len(rows), len(seeds))
-    return runner.objectives(episodes).reshape(shape), episodes.fell.reshape(shape)
+    return evaluator.objectives(episodes).reshape(shape), episodes.fell.reshape(shape)
 
 
 class Evaluation:
@@ -165,8 +144,7 @@ class Evaluation:
     The episodes' seeds are the same for all elites and conditions ("common random numbers"), so that what
     sets two means apart is not that one elite started more luckily. Where conditions have several models of
     their robots, these take turns from episode to episode. The result is a function of the
-    repertoire, the conditions, n and the seed, whatever the threads, the blocks or the interruptions. Close
-    it, or use it as a context, to close its evaluator.
+    repertoire, the conditions, n and the seed, whatever the threads, the blocks or the interruptions.
 
     Args:
         evaluator: of the repertoire and the conditions.
@@ -205,19 +183,9 @@ class Evaluation:
         self._controllers = len(self.repertoire)
         self.total = len(evaluator.conditions) * self._controllers * episodes
         solution_bytes = self.repertoire.gaits.solutions[0].nbytes
-        self._block = block or min(_BLOCK * evaluator.threads, max(1, _BLOCK_BYTES // solution_bytes))
+        self._block = block or min(_BLOCK * evaluator.backend.threads, max(1, _BLOCK_BYTES // solution_bytes))
         self._seeds = derive_seeds(seed, family, 0, episodes)
         self._columns = Episodes.unknown(self.total, self.repertoire.robot).columns
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the evaluator."""
-        self.evaluator.close()
 
     @property
     def finished(self) -> bool:
@@ -244,7 +212,7 @@ class Evaluation:
         d = len(self.evaluator.conditions)
         each = self.total // d  # episodes under one condition
         few = np.unique(np.linspace(0, d - 1, _TIMED_CONDITIONS).astype(int))
-        spread = np.linspace(0, each - 1, _TIMED_EPISODES * self.evaluator.threads).astype(int)
+        spread = np.linspace(0, each - 1, _TIMED_EPISODES * self.evaluator.backend.threads).astype(int)
         numbers = (few[:, None] * each + spread).ravel()
         self._evaluate(numbers)  # to compile, and to set up what every thread needs for each condition
         started = time.perf_counter()
@@ -257,7 +225,7 @@ class Evaluation:
         under = f"{conditions} conditions x " if conditions > 1 else ""
         work = f"{under}{gaits:,} gaits x {self.episodes} episodes = {self.total:,} episodes"
         left = "nothing left to do" if self.finished else f"about {duration(self.seconds_left())}"
-        threads = self.evaluator.threads
+        threads = self.evaluator.backend.threads
         return f"{work}: {left} on {threads} thread{'s' * (threads != 1)}"
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:

@@ -21,22 +21,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import cloudpickle
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from repertoire.execution.executor import Executor, set_executor_source
 from repertoire.execution.provenance import processor_name, software_versions
 from repertoire.execution.workers import interrupts_deferred, starting_processes
+from robots.backend import Backend, ModelBatch, OnFinished
 from robots.compilation import sources_hash
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.files.texts import read_json
 from robots.plugins import VARIABLE, load_plugins
-from robots.robot import Robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 
 try:
     import cryptography  # noqa: F401, with which Dask makes keys
@@ -96,7 +96,7 @@ def scheduler_address(path: Path) -> str:
 
 @contextmanager
 def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) -> Iterator["Cluster"]:
-    """Have a cluster run all episodes of this process meanwhile.
+    """Connect to a cluster meanwhile.
 
     Args:
         settings: of the cluster.
@@ -111,10 +111,7 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
             folder = stack.enter_context(TemporaryDirectory(prefix="surefoot-", ignore_cleanup_errors=True))
             local = stack.enter_context(_local_cluster(settings.address.removeprefix(_LOCAL), folder))
             settings = replace(settings, address=local.scheduler_address, security=local.security)
-        found = stack.enter_context(closing(connect(settings, say)))
-        set_executor_source(found)
-        stack.callback(set_executor_source, None)
-        yield found
+        yield stack.enter_context(closing(connect(settings, say)))
 
 
 def _local_cluster(count: str, folder: str) -> LocalCluster:
@@ -168,10 +165,8 @@ def connect(settings: ClusterSettings, say: Callable[[str], None] = print) -> "C
     return found
 
 
-class Cluster:
-    """A connection to a Dask scheduler, which starts executors that run episodes on its workers.
-
-    A pickled one connects anew, in the process that unpickles it.
+class Cluster(Backend):
+    """Runs episodes on the workers of a Dask scheduler. A pickled one connects anew where it is unpickled.
 
     Args:
         client: connected to the scheduler.
@@ -179,38 +174,84 @@ class Cluster:
         say: called with a warning.
 
     Attributes:
-        differences: what workers had instead of what this machine has, in words; "" if nothing.
         threads: of all workers together, when they were last looked at.
         processes: number of workers then.
     """
 
+    elsewhere = True
+
     def __init__(self, client: Client, settings: ClusterSettings, say: Callable[[str], None]) -> None:
-        self.differences = ""
         self.threads = self.processes = 1
         self._client, self._settings, self._say = client, settings, say
+        self._differences = ""
         self._alone_since: float | None = None
+        self._robots: WeakKeyDictionary[ModelBatch, dict[int, Future]] = WeakKeyDictionary()
 
     def __reduce__(self) -> tuple[Callable[..., "Cluster"], tuple[ClusterSettings]]:
         return connect, (self._settings,)
+
+    @property
+    def differences(self) -> dict[str, str]:
+        """See `Backend.differences`."""
+        return {"workers": self._differences} if self._differences else {}
 
     def close(self) -> None:
         """Disconnect."""
         self._client.close(timeout=_CONNECT_SECONDS)
 
-    def executor(self, *robots: Robot) -> Executor:
-        """Start what runs episodes of these robots, see `Simulation`."""
-        return ClusterSimulation(self, robots)
+    def run(
+        self,
+        batch: ModelBatch,
+        solutions: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        models: np.ndarray | None = None,
+        request: Request = OBJECTIVES_AND_MEASURES,
+        on_finished: OnFinished | None = None,
+    ) -> Episodes:
+        """See `Backend.run`; `on_finished` is called in this thread.
 
-    def keep(self, robot: Robot) -> Future:
+        Raises:
+            InvalidValueError: see `Backend.run`.
+            SurefootError: there is no worker for too long, workers die of a chunk, or an episode fails.
+        """
+        solutions, seeds, models, request = batch.checked(solutions, seeds, models, request)
+        if not len(seeds):
+            return Threads(1).run(batch, solutions, seeds, request=request)
+        self.count_workers()
+        size, plugins = self.chunk_size(len(seeds)), os.environ.get(VARIABLE, "")
+        split, chunks = [], []
+        for model in np.unique(models):
+            every = np.flatnonzero(models == model)
+            for rows in np.split(every, range(size, len(every), size)):
+                observed = None if request.observed is None else request.observed[rows]
+                asked = replace(request, observed=observed)
+                split.append(rows)
+                robot = self._robot(batch, int(model))
+                chunks.append((robot, plugins, *_distinct(solutions[rows]), seeds[rows], asked))
+        order, parts, finished = [], [], 0
+        for number, episodes in self._run_chunks(*zip(*chunks, strict=True)):
+            order.append(split[number])
+            parts.append(episodes.columns)
+            finished += len(episodes)
+            if on_finished:
+                on_finished(finished)
+        return Episodes.joined(parts, np.argsort(np.concatenate(order)))
+
+    def _robot(self, batch: ModelBatch, model: int) -> Future:
         """A robot as a task of the cluster, which is done again if the workers that have it are gone."""
-        return self._client.submit(bytes, zlib.compress(cloudpickle.dumps(robot), 1))
+        kept = self._robots.setdefault(batch, {})
+        if model not in kept:
+            packed = zlib.compress(cloudpickle.dumps(batch.robots[model]), 1)
+            kept[model] = self._client.submit(bytes, packed)
+        return kept[model]
 
     def chunk_size(self, episodes: int) -> int:
         """How many episodes to send to a worker at a time: enough work, and work for everyone."""
         each, threads = episodes / self.processes, self.threads / self.processes  # for and of a worker
         return math.ceil(each / max(1, min(_CHUNKS, int(each / (_LEAST * threads)))))
 
-    def run(self, *columns: Sequence[Any]) -> Iterator[tuple[int, Episodes]]:
+    def _run_chunks(self, *columns: Sequence[Any]) -> Iterator[tuple[int, Episodes]]:
         """Run chunks, and yield the number and results of each as soon as they are there.
 
         Args:
@@ -276,77 +317,9 @@ class Cluster:
         """Warn of software or a processor of a worker that this machine does not have."""
         for name, ours in _machine().items():
             text = f"{name} {theirs.get(name, 'missing')} instead of {ours}"
-            if theirs.get(name) != ours and text not in self.differences:
-                self.differences = "; ".join(filter(None, [self.differences, text]))
+            if theirs.get(name) != ours and text not in self._differences:
+                self._differences = "; ".join(filter(None, [self._differences, text]))
                 self._say(f"a worker has {text}: results may differ from those of this machine")
-
-
-class ClusterSimulation:
-    """Runs episodes of some robots on a cluster, and gives the results of their `Simulation`.
-
-    Args:
-        cluster: where.
-        robots: see `Simulation`.
-
-    Raises:
-        InvalidValueError: see `Simulation`.
-    """
-
-    def __init__(self, cluster: Cluster, robots: tuple[Robot, ...]) -> None:
-        self.threads = cluster.threads
-        self._cluster, self._robots = cluster, robots
-        self._here = Simulation(*robots, threads=1)  # which checks arguments
-        self._kept: dict[int, Future] = {}  # robots that the cluster has
-
-    def close(self) -> None:
-        """See `Executor`; the workers are the cluster's."""
-        self._here.close()
-        self._kept.clear()
-
-    def evaluate(
-        self,
-        parameters: np.ndarray,
-        seeds: np.ndarray,
-        *,
-        variants: np.ndarray | None = None,
-        request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: Callable[[int], None] | None = None,
-    ) -> Episodes:
-        """See `Simulation.evaluate`; `on_finished` is called in this thread.
-
-        Raises:
-            InvalidValueError: see `Simulation.evaluate`.
-            SurefootError: see `Cluster.run`.
-        """
-        parameters, seeds, variants, request = self._here.check(parameters, seeds, variants, request)
-        if not len(seeds):
-            return self._here.evaluate(parameters, seeds, request=request)
-        self._cluster.count_workers()
-        size, plugins = self._cluster.chunk_size(len(seeds)), os.environ.get(VARIABLE, "")
-        split, chunks = [], []
-        for variant in np.unique(variants):
-            every = np.flatnonzero(variants == variant)
-            for rows in np.split(every, range(size, len(every), size)):
-                observed = None if request.observed is None else request.observed[rows]
-                asked = replace(request, observed=observed)
-                split.append(rows)
-                chunks.append(
-                    (self._robot(variant), plugins, *_distinct(parameters[rows]), seeds[rows], asked)
-                )
-        order, parts, finished = [], [], 0
-        for number, episodes in self._cluster.run(*zip(*chunks, strict=True)):
-            order.append(split[number])
-            parts.append(episodes.columns)
-            finished += len(episodes)
-            if on_finished:
-                on_finished(finished)
-        return Episodes.joined(parts, np.argsort(np.concatenate(order)))
-
-    def _robot(self, variant: int) -> Future:
-        """A robot, which the cluster has from now on."""
-        if variant not in self._kept:
-            self._kept[variant] = self._cluster.keep(self._robots[variant])
-        return self._kept[variant]
 
 
 def _distinct(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -370,22 +343,22 @@ def run_chunk(
         solutions: (u, p); one that several episodes in a row run is there once.
         uses: which of these solutions each episode runs, (n,).
         seeds: (n,).
-        request: see `Simulation.evaluate`.
+        request: see `Backend.run`.
 
     Raises:
         InvalidFileError: a plugin cannot be loaded here.
     """
-    with _lock:  # one thread prepares the simulation, the others wait
-        simulation = _simulation(robot, plugins)
-    return simulation.evaluate(solutions[uses], seeds, request=request), _machine()
+    with _lock:  # one thread prepares the robot, the others wait
+        batch, threads = _prepared(robot, plugins)
+    return threads.run(batch, solutions[uses], seeds, request=request), _machine()
 
 
-@lru_cache(maxsize=32)  # the threads of one that is dropped end once nobody uses it
-def _simulation(robot: bytes, plugins: str) -> Simulation:
-    """A worker's simulation of a robot, with as many threads as Dask gives the worker."""
+@lru_cache(maxsize=32)
+def _prepared(robot: bytes, plugins: str) -> tuple[ModelBatch, Threads]:
+    """A robot in a worker, and as many threads as Dask gives the worker."""
     load_plugins([path for path in plugins.split(os.pathsep) if path])
     threadpool_limits(1, user_api="blas")
-    return Simulation(cloudpickle.loads(zlib.decompress(robot)), threads=get_worker().state.nthreads)
+    return ModelBatch(cloudpickle.loads(zlib.decompress(robot))), Threads(get_worker().state.nthreads)
 
 
 @cache

@@ -4,20 +4,12 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from repertoire.execution.executor import executor_source
-
 _PACKAGES = ("surefoot", "mujoco", "numpy", "numba", "scipy", "h5py")  # SciPy for its BLAS and nearest cells
 
 
 def software_versions() -> dict[str, str]:
     """Versions of Python and of the packages that a result depends on, by name."""
     return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
-
-
-def worker_differences() -> dict[str, str]:
-    """What workers of a cluster had instead of what this machine has, in words; nothing if all was alike."""
-    source = executor_source()
-    return {"workers": source.differences} if source and source.differences else {}
 
 
 def processor_name() -> str:

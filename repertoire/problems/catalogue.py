@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from repertoire.execution.executor import executor_source
 from repertoire.problems.arm import Arm
 from repertoire.problems.locomotion import Breaker, Locomotion
 from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
 from repertoire.problems.sphere import Sphere
+from robots.backend import Backend
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.description import Randomization
@@ -19,6 +19,7 @@ from robots.files.records import Record, Steps, not_registered, validate
 from robots.randomization import read_randomization
 from robots.registry import Registry
 from robots.robot import Robot, find_robot
+from robots.simulation.threads import ALL_CORES
 from robots.task.measures import parse_measures
 
 # A name that ends in -N stands for one problem for every number N of parameters.
@@ -36,13 +37,11 @@ def make_problem(name: str) -> Problem:
 
     Raises:
         UnknownNameError: there is none of that name.
-        InvalidValueError: N is below 2 or above a million, or a cluster is to run episodes.
+        InvalidValueError: N is below 2 or above a million.
     """
     make, arguments = _look_up(name)
     if make is None:
         raise UnknownNameError("problem", name, PROBLEMS)
-    if executor_source() is not None:
-        raise InvalidValueError(f"{name} has no episodes that a cluster could run: leave the cluster out")
     return make(*arguments)
 
 
@@ -69,7 +68,7 @@ class WalkSettings(Record):
 def find_problem(
     problem: Problem | Robot | str | Path,
     *,
-    threads: int | None = None,
+    backend: Backend | None = None,
     breaker: Breaker | None = None,
     **settings: object,
 ) -> Problem:
@@ -78,7 +77,7 @@ def find_problem(
     Args:
         problem: one of a user's own, or a robot; or the name of a benchmark or of a robot that comes with the
             package, or the path of the YAML of another robot.
-        threads: of a robot's simulation; all cores by default.
+        backend: what runs the episodes of a robot; all cores of this machine by default.
         breaker: damages the robot.
         **settings: see `WalkSettings`.
 
@@ -93,11 +92,13 @@ def find_problem(
         name = problem if isinstance(problem, str) else problem.name
         chosen = walk.model_dump(exclude_defaults=True)
         given = [setting for setting, value in chosen.items() if value is not None]
-        given += ["threads"] * (isinstance(problem, Problem) and threads is not None)
+        given += ["backend"] * (isinstance(problem, Problem) and backend is not None)
         if given:
             raise InvalidValueError(
                 f"{name} is not a robot, so it cannot be given {given[0]}=...: leave it out"
             )
+        if backend and backend.elsewhere:
+            raise InvalidValueError(f"{name} has no episodes that a cluster could run: leave the cluster out")
         return make_problem(problem) if isinstance(problem, str) else problem
     try:
         robot = problem if isinstance(problem, Robot) else find_robot(str(problem))
@@ -112,7 +113,7 @@ def find_problem(
         robot = robot.with_episode_steps(walk.episode_steps)
     return Locomotion(
         robot,
-        threads=threads,
+        backend=backend or ALL_CORES,
         damage_share=walk.damage_share,
         breaker=breaker,
         randomization=read_randomization(walk.randomization, robot),
@@ -120,7 +121,7 @@ def find_problem(
 
 
 def recorded_problem(
-    record: ProblemRecord, *, threads: int | None = None, breaker: Breaker | None = None
+    record: ProblemRecord, *, backend: Backend | None = None, breaker: Breaker | None = None
 ) -> Problem:
     """Make the problem that a repertoire was trained on, to go on with it; see `find_problem`.
 
@@ -140,7 +141,7 @@ def recorded_problem(
         return problem
     return Locomotion(
         record.robot,
-        threads=threads,
+        backend=backend or ALL_CORES,
         damage_share=record.damage_share,
         damages=record.damages,
         breaker=breaker,

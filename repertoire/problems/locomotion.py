@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from repertoire.execution.executor import start_executor
 from repertoire.problems.problem import Normaliser, Problem
 from repertoire.problems.record import ProblemRecord
+from robots.backend import Backend, ModelBatch
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
+from robots.simulation.threads import ALL_CORES
 from robots.task.measures import measure_label, measure_meaning
 
 _SHORT_STEPS = 2  # of an episode that only compiles the simulation
@@ -28,7 +29,7 @@ class Locomotion(Problem):
 
     Args:
         robot: the robot that walks.
-        threads: of the simulation; all cores by default.
+        backend: what runs the episodes.
         damage_share: share of episodes, from 0 to 1, that run on one of the damaged robots.
         damages: texts of these damages; each is as likely as the others.
         breaker: damages the robot; needed for a share above 0. Without texts it chooses the damages.
@@ -45,7 +46,7 @@ class Locomotion(Problem):
         self,
         robot: Robot,
         *,
-        threads: int | None = None,
+        backend: Backend = ALL_CORES,
         damage_share: float = 0.0,
         damages: Sequence[str] = (),
         breaker: Breaker | None = None,
@@ -63,7 +64,7 @@ class Locomotion(Problem):
             owners = zip(damaged, itertools.cycle(models))
             damaged = {text: breaker(model, [text])[text] for text, model in owners}
         self._models = len(models)
-        self._executor = start_executor(*models, *damaged.values(), threads=threads)
+        self._batch, self._backend = ModelBatch(*models, *damaged.values()), backend
         self.record = replace(
             walking_record(robot),
             damage_share=damage_share,
@@ -79,11 +80,12 @@ class Locomotion(Problem):
     def shortened(self) -> Problem:
         """The same robot, for episodes of two control steps."""
         short = self._robot.with_episode_steps(_SHORT_STEPS)
-        return Locomotion(short, threads=self._executor.threads)
+        return Locomotion(short, backend=self._backend)
 
-    def close(self) -> None:
-        """See `Problem.close`."""
-        self._executor.close()
+    @property
+    def differences(self) -> dict[str, str]:
+        """See `Problem.differences`."""
+        return self._backend.differences
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """See `Problem.initial`: the best of as many as the controller asks for, in one episode each.
@@ -107,22 +109,22 @@ class Locomotion(Problem):
     ) -> Evaluations:
         """See `Problem.evaluate`; steps are control steps simulated."""
         self._check_request(request)
-        variants = self._choose_robots(seeds) if self.record.damages or self._models > 1 else None
-        return self._executor.evaluate(
-            solutions, seeds, variants=variants, request=request, on_finished=on_finished
+        models = self._choose_robots(seeds) if self.record.damages or self._models > 1 else None
+        return self._backend.run(
+            self._batch, solutions, seeds, models=models, request=request, on_finished=on_finished
         )
 
     def _choose_robots(self, seeds: np.ndarray) -> np.ndarray:
         """Which robot runs each episode, (n,) int64: a model of the whole one, or a random damaged one."""
-        variants = np.zeros(len(seeds), np.int64)
+        models = np.zeros(len(seeds), np.int64)
         for row, seed in enumerate(seeds):
             sequence = np.random.SeedSequence(int(seed), spawn_key=(int(SeedFamily.DAMAGE),))
             rng = np.random.default_rng(sequence)
             if rng.random() < self.record.damage_share:
-                variants[row] = self._models + rng.integers(len(self.record.damages))
+                models[row] = self._models + rng.integers(len(self.record.damages))
             elif self._models > 1:
-                variants[row] = rng.integers(self._models)
-        return variants
+                models[row] = rng.integers(self._models)
+        return models
 
 
 def walking_record(robot: Robot) -> ProblemRecord:

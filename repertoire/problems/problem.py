@@ -74,8 +74,13 @@ class Problem(ABC):
         """A problem that compiles what this one does, but costs less to evaluate; this one by default."""
         return self
 
+    @property
+    def differences(self) -> dict[str, str]:
+        """What to note about results, see `Backend.differences`."""
+        return {}
+
     def close(self) -> None:  # noqa: B027 (most problems hold nothing to be released)
-        """End the threads that evaluate solutions, if there are any."""
+        """Release what it holds, if anything."""
 
     @abstractmethod
     def initial(self, rng: np.random.Generator) -> np.ndarray:

@@ -11,11 +11,11 @@ from repertoire.problems.problem import Problem
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.training.training import Training
+from robots.backend import Backend
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, new_folder
 from robots.files.locks import locked
 from robots.robot import Robot
-from robots.simulation.simulation import check_threads
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def start_training(
     *,
     out: Path | None,
     overwrite: bool = False,
-    threads: int | None = None,
+    backend: Backend | None = None,
     breaker: Breaker | None = None,
     **settings: object,
 ) -> Iterator[Training]:
@@ -36,7 +36,7 @@ def start_training(
         algorithm: see `configure`.
         out: folder of the run, made if it is missing; None for a run that is not saved.
         overwrite: whether to replace a run that the folder already holds.
-        threads: of a robot's simulation; all cores by default.
+        backend: see `find_problem`.
         breaker: damages the robot.
         **settings: of `WalkSettings` and `Settings`; what is left out takes its default, or that of the
             problem or algorithm.
@@ -49,10 +49,9 @@ def start_training(
         InUseError: another process works in the folder.
     """
     walk = {name: settings.pop(name) for name in WalkSettings.model_fields if name in settings}
-    check_threads(threads)  # which only a robot takes
     if out is not None and isinstance(problem, Robot):
         problem = problem.as_written()  # so that what is trained is what is saved
-    found = find_problem(problem, threads=threads, breaker=breaker, **walk)
+    found = find_problem(problem, backend=backend, breaker=breaker, **walk)
     with Training(found, configure(found, algorithm, settings)) as training:
         if out is None:
             yield training
@@ -69,13 +68,13 @@ def start_training(
 
 @contextmanager
 def resume_training(
-    out: Path, *, threads: int | None = None, breaker: Breaker | None = None
+    out: Path, *, backend: Backend | None = None, breaker: Breaker | None = None
 ) -> Iterator[Training | None]:
     """Take a run up where it was last saved, and keep other processes out of its folder meanwhile.
 
     Args:
         out: folder of the run.
-        threads: of a robot's simulation; all cores by default.
+        backend: see `find_problem`.
         breaker: damages the robot, if part of the episodes have it damaged.
 
     Yields:
@@ -86,7 +85,6 @@ def resume_training(
         InvalidValueError: the run was recorded with an object that is not registered here.
         InUseError: another process works in the folder.
     """
-    check_threads(threads)
     path = RunFiles.of(out).repertoire
     if not file_exists(path):
         raise InvalidFileError(f"{out} holds no run to resume: there is no {path.name} in it")
@@ -96,7 +94,7 @@ def resume_training(
         if state is None:
             yield None
             return
-        problem = recorded_problem(repertoire.problem, threads=threads, breaker=breaker)
+        problem = recorded_problem(repertoire.problem, backend=backend, breaker=breaker)
         with Training(problem, repertoire.settings) as training:
             if len(repertoire) and not len(repertoire.history.get("evaluations", ())):
                 raise InvalidFileError(f"{path}: there are elites, but no history of how they came about")

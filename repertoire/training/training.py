@@ -12,7 +12,7 @@ from repertoire.algorithms.catalogue import start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
 from repertoire.execution.checkpoints import run_with_checkpoints
-from repertoire.execution.provenance import software_versions, worker_differences
+from repertoire.execution.provenance import software_versions
 from repertoire.execution.resources import one_blas_thread
 from repertoire.metrics import Metrics, measure, net_score
 from repertoire.problems.problem import Problem
@@ -110,7 +110,7 @@ class Training:
         self.close()
 
     def close(self) -> None:
-        """End the threads of the problem."""
+        """Close the problem."""
         self.problem.close()
 
     @property
@@ -225,7 +225,7 @@ class Training:
             elites=self.search.result.elites(),
             thresholds=self.search.soft.thresholds,
             history={name: np.array(column) for name, column in self.history.items()},
-            versions=self.saved_by | software_versions() | worker_differences(),
+            versions=self.saved_by | software_versions() | self.problem.differences,
         )
 
     def save(self, path: Path) -> None:

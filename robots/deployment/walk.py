@@ -54,10 +54,11 @@ class Walk:
     @classmethod
     def tried(cls, robot: Robot, parameters: np.ndarray, seeds: np.ndarray) -> Walk | None:
         """That of a gait (p,) in the episodes of these seeds, see `of`."""
-        from robots.simulation.simulation import Simulation
+        from robots.backend import ModelBatch
+        from robots.simulation.threads import Threads
 
-        with Simulation(robot, threads=1) as simulation:
-            return cls.of(simulation.evaluate(np.repeat(parameters[None], len(seeds), axis=0), seeds))
+        solutions = np.repeat(parameters[None], len(seeds), axis=0)
+        return cls.of(Threads(1).run(ModelBatch(robot), solutions, seeds))
 
     @property
     def course(self) -> str:

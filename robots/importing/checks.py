@@ -7,12 +7,13 @@ import mujoco
 import numpy as np
 
 from robots.attitude import yaw_of
+from robots.backend import ModelBatch
 from robots.deployment.walk import Walk
 from robots.importing.anatomy import can_touch
 from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from robots.stance import (
     Stance,
     first_data,
@@ -69,12 +70,12 @@ def check_robot(robot: Robot) -> Findings:
 def _try(robot: Robot) -> tuple[Episodes, float]:
     """Episodes of random controllers, and the control steps simulated per second."""
     steps = min(_STEPS, robot.description.episode_steps)
-    with Simulation(robot.with_episode_steps(steps), threads=1) as simulation:
-        rng = np.random.default_rng(0)
-        parameters = np.stack([simulation.controller.initial(rng) for _ in range(_EPISODES)])
-        simulation.evaluate(parameters[:1], np.zeros(1, np.int64))  # compiles
-        started = time.perf_counter()
-        episodes = simulation.evaluate(parameters, np.arange(_EPISODES))
+    batch, rng = ModelBatch(robot.with_episode_steps(steps)), np.random.default_rng(0)
+    parameters = np.stack([robot.controller.initial(rng) for _ in range(_EPISODES)])
+    backend = Threads(1)
+    backend.run(batch, parameters[:1], np.zeros(1, np.int64))  # compiles
+    started = time.perf_counter()
+    episodes = backend.run(batch, parameters, np.arange(_EPISODES))
     return episodes, episodes.steps.sum() / (time.perf_counter() - started)
 
 

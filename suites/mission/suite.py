@@ -25,13 +25,14 @@ from adapt.requests import RecoveryRequest
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
+from robots.backend import ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.evaluations import Request
 from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from suites.mission.report import write_report
 from suites.mission.results import RULE, MissionRecord, measured
 from suites.records import read_record, write_record
@@ -176,7 +177,7 @@ class MissionSuite(Suite):
             response=_RESPONSES.get(trial.method, "none"),
             body=self._body(seed) if trial.gap else None,
             healthy=None if trial.method == "old" else self._healthy.get("paths"),
-            threads=self.threads,
+            backend=self.backend,
         )
         events = list(mission)
         if trial.method != "old":
@@ -197,7 +198,7 @@ class MissionSuite(Suite):
         request = RecoveryRequest(
             seed=seed, trials=_TRIALS, confirmations=0, think_episodes=EPISODES, refine=0
         )
-        done = recover(repertoire, trial.damage, request, table=self.library, threads=self.threads)
+        done = recover(repertoire, trial.damage, request, table=self.library, backend=self.backend)
         robot = repertoire.robot
         whole = robot.description.episode_steps * robot.control_step
         episodes = sum(one.thought.episodes for one in done.trials if one.thought)
@@ -219,16 +220,16 @@ class MissionSuite(Suite):
         """
         robot, seconds = self.repertoire.robot, TASKS[trial.task][0]
         steps = round(min(_WATCHED, seconds) / robot.control_step)
-        monitor = Monitor(Twin(Thinking(shortened(self.repertoire, PATH), threads=self.threads)), robot)
+        monitor = Monitor(Twin(Thinking(shortened(self.repertoire, PATH), backend=self.backend)), robot)
         best = np.argsort(-self.repertoire.gaits.objectives, kind="stable")[:_SHORTLIST]
         rows = np.resize(best, round(seconds / (steps * robot.control_step)))
         body = (self._body(seed) if trial.gap else robot).with_episode_steps(steps)
-        with Simulation(body, threads=self.threads) as simulation:
-            walked = simulation.evaluate(
-                self.repertoire.gaits.solutions[rows],
-                derive_seeds(seed, SeedFamily.EVALUATION, 0, len(rows)),
-                request=Request(traces=True),
-            )
+        walked = Threads(self.threads).run(
+            ModelBatch(body),
+            self.repertoire.gaits.solutions[rows],
+            derive_seeds(seed, SeedFamily.EVALUATION, 0, len(rows)),
+            request=Request(traces=True),
+        )
         assert walked.traces is not None
         alarms = 0
         for row, trace in zip(rows, walked.traces, strict=True):

@@ -7,7 +7,9 @@ from math import prod
 from statistics import fmean
 
 from repertoire.execution.resources import one_blas_thread
+from robots.backend import Backend
 from robots.robot import load_robot
+from robots.simulation.threads import ONE_THREAD
 from suites.paper.results import TrialResult
 from suites.paper.trial import PaperTrial
 from suites.suite import Estimate
@@ -18,7 +20,10 @@ _MEASURING_SECONDS = 0.3
 
 
 def estimate(
-    remaining: Sequence[PaperTrial], results: Sequence[TrialResult], processes: int
+    remaining: Sequence[PaperTrial],
+    results: Sequence[TrialResult],
+    processes: int,
+    backend: Backend = ONE_THREAD,
 ) -> Iterator[Estimate]:
     """Estimate how long the remaining trials of each domain take, see `Suite.estimate`.
 
@@ -38,14 +43,14 @@ def estimate(
             else:
                 key = ("" if own[0].episodes else domain, name)
                 if key not in searches or domain not in episodes:
-                    search, episode = measured_pace(replace(own[0], threads=1))
+                    search, episode = measured_pace(own[0])
                     searches.setdefault(key, search)
                     episodes.setdefault(domain, episode)
                 pace = searches[key] + episodes[domain]
                 measured.append(name)
             coverage = fmean(one.raw_coverage for one in same) if same else _ASSUMED_COVERAGE
             seconds += len(own) * pace * (own[0].evaluations + corrections(own[0], coverage))
-        busy = min(processes, len(trials)) * trials[0].threads
+        busy = min(processes, len(trials)) * backend.threads
         basis = f"measured with {', '.join(measured)}" if measured else "as in finished trials"
         work = f"{domain}: {len(trials)} trials of {trials[0].evaluations:,} evaluations"
         yield Estimate(work, seconds / busy, basis)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.evaluator import check_episodes
+from robots.backend import Backend
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 from suites.paper.analysis import Analysis
@@ -79,7 +80,6 @@ class PaperSuite(Suite):
                 episodes=self.episodes,
                 episode_steps=self._steps_of(domain),
                 study_seed=self.seed,
-                threads=self.threads,
             )
             for number in range(self.trials)
             for domain, evaluations in self.evaluations.items()
@@ -96,8 +96,8 @@ class PaperSuite(Suite):
         if self.episodes:
             check_episodes(self.episodes)
         remarks: dict[str, None] = {}
-        for trial in replace(self, trials=1, threads=1).plan():
-            with trial.training() as training:
+        for trial in replace(self, trials=1).plan():
+            with trial.training(self.backend) as training:
                 remarks |= dict.fromkeys(training.remarks)
         return list(remarks)
 
@@ -107,7 +107,7 @@ class PaperSuite(Suite):
 
     def run(self, trial: PaperTrial, folder: Path, report: Callable[[float], None]) -> TrialResult:
         """Run a trial; one with a correction goes on from its last checkpoint."""
-        return trial.run(result_path(folder, trial.key, ""), report)
+        return trial.run(result_path(folder, trial.key, ""), report, self.backend)
 
     def read(self, path: Path) -> TrialResult:
         """Read a result."""
@@ -121,7 +121,7 @@ class PaperSuite(Suite):
         self, remaining: Sequence[PaperTrial], results: Sequence[TrialResult], processes: int
     ) -> Iterator[Estimate]:
         """Estimate how long the trials of each domain will take."""
-        return estimate(remaining, results, processes)
+        return estimate(remaining, results, processes, self.backend)
 
     def report(self, results: Sequence[TrialResult], folder: Path) -> list[Path]:
         """Write tables, tests and verdicts next to the paper's."""
@@ -131,9 +131,11 @@ class PaperSuite(Suite):
         """Videos of the median trial of each algorithm with each robot."""
         return study_videos(Analysis(results, published_study(self.name)), folder)
 
-    def share_cores(self, parallel: str | None, cores: int) -> tuple["PaperSuite", int]:
+    def share_cores(
+        self, parallel: str | None, cores: int, backend: Backend | None = None
+    ) -> tuple["PaperSuite", int]:
         """See `Suite.share_cores`; benchmark problems make no use of threads."""
-        return super().share_cores(parallel if self.episodes else "trials", cores)
+        return super().share_cores(parallel if self.episodes else "trials", cores, backend)
 
     def _settings_of(self, variant: Variant) -> dict[str, object]:
         """Return the settings of a variant that are not the defaults."""

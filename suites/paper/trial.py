@@ -13,7 +13,6 @@ import numpy as np
 
 from repertoire.algorithms.catalogue import configure
 from repertoire.evaluation.correction import Correction, correct, reevaluation
-from repertoire.execution.executor import executor_source
 from repertoire.execution.provenance import processor_name
 from repertoire.execution.resources import array_bytes
 from repertoire.plots import objective_grid
@@ -23,10 +22,12 @@ from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training
 from repertoire.training.training import Training, TrainingProgress
+from robots.backend import Backend
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
 from robots.files.texts import read_json
+from robots.simulation.threads import ONE_THREAD
 from robots.words import version_words
 from suites.paper.results import TrialResult
 from suites.suite import Key
@@ -69,7 +70,6 @@ class PaperTrial:
         episodes: of each elite, for the correction; 0 for none.
         episode_steps: limit of an episode [control steps]; None where there are no episodes.
         study_seed: from which the trial's seed derives.
-        threads: of the simulation; the result does not depend on it.
     """
 
     domain: str
@@ -82,7 +82,6 @@ class PaperTrial:
     episodes: int
     episode_steps: int | None
     study_seed: int
-    threads: int = 1
 
     @property
     def key(self) -> Key:
@@ -94,38 +93,41 @@ class PaperTrial:
         """Seed of the run: a different one for every trial of every algorithm in every domain."""
         return trial_seed(self.study_seed, self.key)
 
-    def training(self) -> Training:
-        """Set the run up from its beginning.
+    def training(self, backend: Backend = ONE_THREAD) -> Training:
+        """Set the run up from its beginning; a robot's episodes run on a backend.
 
         Raises:
             UnknownNameError: there is no such domain or algorithm.
             InvalidValueError: a setting is wrong, or the algorithm does not suit the domain.
         """
         if self.episodes:
-            problem = find_problem(self.domain, threads=self.threads, episode_steps=self.episode_steps)
+            problem = find_problem(self.domain, backend=backend, episode_steps=self.episode_steps)
             return Training(problem, configure(problem, self.method, self._settings()))
         problem = make_problem(self.domain)
         settings = configure(problem, self.method, self._settings())
         # all work is done in this thread, whose processor time does not count what else the machine does
         return Training(problem, settings, history_rows=_ROWS, clock=time.thread_time)
 
-    def run(self, folder: Path, report: Callable[[float], None]) -> TrialResult:
+    def run(
+        self, folder: Path, report: Callable[[float], None], backend: Backend = ONE_THREAD
+    ) -> TrialResult:
         """Run the trial in this process; one with a correction goes on from its last checkpoint.
 
         Args:
             folder: where a trial with a correction keeps checkpoints, `repertoire.h5` and `corrected.h5`.
             report: called from time to time, from any thread, with the share that is done.
+            backend: what runs the episodes; the result does not depend on it.
 
         Raises:
             SurefootError: the trial cannot be run, or the folder holds another run or cannot be written to.
         """
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
-            with self.training() as training:
+            with self.training(backend) as training:
                 costs = self._train(training, Costs(), folder, report)
-                return self._result(training.repertoire(), costs, None)
+                return self._result(training.repertoire(), costs, None, backend)
         path = RunFiles.of(folder).repertoire
         started = file_exists(path)
-        opening = resume_training(folder, threads=self.threads) if started else self._start(folder)
+        opening = resume_training(folder, backend=backend) if started else self._start(folder, backend)
         with opening as training:
             if training is not None:
                 self._check(training.repertoire(), folder)
@@ -133,14 +135,14 @@ class PaperTrial:
                 self._train(training, costs, folder, report)
         repertoire = read_repertoire(path)
         self._check(repertoire, folder)
-        correction = self._correct(repertoire, folder, report)
-        return self._result(repertoire, _read_costs(folder, repertoire.evaluations), correction)
+        correction = self._correct(repertoire, folder, report, backend)
+        return self._result(repertoire, _read_costs(folder, repertoire.evaluations), correction, backend)
 
     @contextmanager
-    def _start(self, folder: Path) -> Iterator[Training]:
+    def _start(self, folder: Path, backend: Backend) -> Iterator[Training]:
         """Set the run up in its folder, and keep other processes out of that."""
         make_folder(folder)
-        with locked(RunFiles.of(folder).repertoire), self.training() as training:
+        with locked(RunFiles.of(folder).repertoire), self.training(backend) as training:
             yield training
 
     def _settings(self) -> dict[str, Any]:
@@ -187,24 +189,26 @@ class PaperTrial:
         costs.search_bytes = _search_bytes(training)
         return costs
 
-    def _correct(self, repertoire: Repertoire, folder: Path, report: Callable[[float], None]) -> Correction:
+    def _correct(
+        self, repertoire: Repertoire, folder: Path, report: Callable[[float], None], backend: Backend
+    ) -> Correction:
         """Correct what was learned, and save it."""
         path = folder / _EPISODES
-        with reevaluation(
-            repertoire, episodes=self.episodes, seed=self.seed, threads=self.threads
-        ) as evaluation:
-            if file_exists(path):
-                evaluation.restore(path)
-            evaluation.run(
-                path,
-                checkpoint_seconds=_CHECKPOINT_SECONDS,
-                on_progress=lambda done: report(_TRAINING + (1 - _TRAINING) * done / evaluation.total),
-            )
-            correction = correct(evaluation)
+        evaluation = reevaluation(repertoire, episodes=self.episodes, seed=self.seed, backend=backend)
+        if file_exists(path):
+            evaluation.restore(path)
+        evaluation.run(
+            path,
+            checkpoint_seconds=_CHECKPOINT_SECONDS,
+            on_progress=lambda done: report(_TRAINING + (1 - _TRAINING) * done / evaluation.total),
+        )
+        correction = correct(evaluation)
         write_repertoire(folder / CORRECTED, correction.repertoire)
         return correction
 
-    def _result(self, repertoire: Repertoire, costs: Costs, correction: Correction | None) -> TrialResult:
+    def _result(
+        self, repertoire: Repertoire, costs: Costs, correction: Correction | None, backend: Backend
+    ) -> TrialResult:
         """Return the result of a finished trial."""
         history, settings = repertoire.history, repertoire.settings
         columns = {name: history[name] for name in _COLUMNS}
@@ -213,7 +217,6 @@ class PaperTrial:
         raw = repertoire.metrics
         final, metrics = (correction.repertoire, correction.after) if correction else (repertoire, raw)
         restarts = [column[-1] for name, column in history.items() if name.endswith("/restarts")]
-        source = executor_source()
         return TrialResult(
             domain=self.domain,
             algorithm=self.algorithm,
@@ -228,7 +231,7 @@ class PaperTrial:
             restarts=int(sum(restarts)),
             machine=processor_name(),
             versions=version_words(repertoire.versions),
-            threads=source.threads if source else self.threads,
+            threads=backend.threads,
             learning_rate=settings.learning_rate,
             min_objective=settings.min_objective,
             steps=int(history["steps"][-1]) if self.episodes else 0,

@@ -172,9 +172,9 @@ class RecoverySuite(Suite):
         self, remaining: Sequence[RecoveryTrial], results: Sequence[TrialRecord], processes: int
     ) -> Iterator[Estimate]:
         """Estimate the time of each selector from its finished recoveries, or from the pace of episodes."""
-        evaluator = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, threads=self.threads)
-        with Evaluation(evaluator, episodes=1, seed=0, family=SeedFamily.ORACLE) as evaluation:
-            pace = evaluation.seconds_left() / evaluation.total  # [s] of an episode
+        evaluator = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, backend=self.backend)
+        evaluation = Evaluation(evaluator, episodes=1, seed=0, family=SeedFamily.ORACLE)
+        pace = evaluation.seconds_left() / evaluation.total  # [s] of an episode
         for name in dict.fromkeys(trial.selector for trial in remaining):
             count = sum(trial.selector == name for trial in remaining)
             finished = [one.took for one in results if one.selector == name]
@@ -225,8 +225,8 @@ class RecoverySuite(Suite):
         """The objective; what the whole robot walks sets the price of a fall."""
         if self.objective == "reward":
             return find_objective("reward", self.repertoire, 0.0)
-        with Evaluator(self.repertoire, {"whole": self.repertoire.robot}, threads=self.threads) as whole:
-            episodes = fresh_episodes(whole, find_incumbent(whole, seed=self.seed), self.seed)
+        whole = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, backend=self.backend)
+        episodes = fresh_episodes(whole, find_incumbent(whole, seed=self.seed), self.seed)
         return find_objective(self.objective, self.repertoire, float(episodes.distances.mean()))
 
     @cached_property
@@ -234,14 +234,12 @@ class RecoverySuite(Suite):
         """What the repertoire says of its gaits."""
         table = self.library and self._aim.of_table(self.library)
         robot = self.repertoire.robot
-        return prior_of(self.repertoire, robot, self._aim, table, self.seed, self.threads)
+        return prior_of(self.repertoire, robot, self._aim, table, self.seed, self.backend)
 
     def _robot(self, trial: RecoveryTrial) -> DamagedRobot:
         """The robot with the fault of a trial."""
         key, track = (trial.tracks[0].world, "", trial.fault), trial.tracks[0]
         if key not in self._robots:
-            for robot in self._robots.values():
-                robot.close()
             self._robots.clear()
             seed = fault_seed(self.seed, trial.fault)
             self._robots[key] = DamagedRobot(
@@ -250,7 +248,7 @@ class RecoverySuite(Suite):
                 trial.damage,
                 seed=seed,
                 noise=self.noise,
-                threads=self.threads,
+                backend=self.backend,
                 aim=self._aim,
             )
         return self._robots[key]
@@ -275,7 +273,7 @@ class RecoverySuite(Suite):
             before=self._robot(trial).before() if track.gap and entry.thinks else (),
             objective=self._aim,
             refinement=self._refinement if refines else None,
-            threads=self.threads,
+            backend=self.backend,
         )
         context = Context(
             self._prior,
@@ -298,11 +296,11 @@ class RecoverySuite(Suite):
         if not file_exists(path):
             make_folder(path.parent)
             seed = fault_seed(self.seed, trial.fault)
-            with rehearsal(
-                self.repertoire, [trial.damage], episodes=given.episodes, seed=seed, threads=self.threads
-            ) as evaluation:
-                evaluation.run()
-                write_table(path, rehearsed_table(evaluation), evaluation.identity)
+            evaluation = rehearsal(
+                self.repertoire, [trial.damage], episodes=given.episodes, seed=seed, backend=self.backend
+            )
+            evaluation.run()
+            write_table(path, rehearsed_table(evaluation), evaluation.identity)
         return join([given, read_table(path, self.repertoire).take([str(trial.damage)])])
 
     def _results(self, results: Sequence[TrialRecord]) -> Results:

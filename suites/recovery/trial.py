@@ -15,9 +15,11 @@ from adapt.selectors.selector import Selector
 from adapt.trials import run_trial, run_trials
 from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
+from robots.backend import Backend
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns
 from suites.recovery.tracks import Track
 from suites.suite import Key
@@ -56,7 +58,7 @@ class DamagedRobot:
     """A robot with a fault; in a track with a reality gap it also differs from that of the repertoire.
 
     The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`; the aim is what gaits are
-    scored by. Close it to let its workers go.
+    scored by.
     """
 
     def __init__(
@@ -67,11 +69,11 @@ class DamagedRobot:
         *,
         seed: int,
         noise: tuple[float, float],
-        threads: int,
+        backend: Backend,
         aim: RecoveryObjective,
     ) -> None:
         self._repertoire, self._gap, self._seed = repertoire, track.gap, seed
-        self._noise, self._threads, self._aim = noise, threads, aim
+        self._noise, self._backend, self._aim = noise, backend, aim
         robot = repertoire.robot
         self._whole: Robot = randomised(robot, seed) if track.gap else robot
         self._damaged = damage.apply(self._whole)
@@ -80,11 +82,7 @@ class DamagedRobot:
 
     def _start(self, robot: Robot) -> Evaluator:
         """What runs gaits on a robot."""
-        return Evaluator(self._repertoire, {"any": robot}, threads=self._threads, objective=self._aim.of)
-
-    def close(self) -> None:
-        """Let the workers go."""
-        self._evaluator.close()
+        return Evaluator(self._repertoire, {"any": robot}, backend=self._backend, objective=self._aim.of)
 
     def score(self, row: int) -> float:
         """Mean objective of a gait in fresh episodes, above the zero of shares."""
@@ -107,27 +105,27 @@ class DamagedRobot:
         incumbent = self._repertoire.best()
         means = true_objectives(self._evaluator, seed=self._seed, episodes=_EPISODES)
         best = find_oracle(self._evaluator, means, seed=self._seed, rows=[incumbent])
-        with self._start(self._whole) as evaluator:
-            whole, _ = self._mean(evaluator, incumbent)
+        evaluator = self._start(self._whole)
+        whole, _ = self._mean(evaluator, incumbent)
         known = {"gait": best, "final": self.final(best), "score": self.score(best)}
         return known | {"incumbent": self.score(incumbent), "whole": whole}
 
     def recover(self, selector: Selector, trials: int, seed: int, report: Any) -> dict[str, Any]:
         """One recovery, trial by trial, also after the selector would have stopped; see `RecoveryResult`."""
         scores, falls, thoughts, stop = [], [], [], None
-        with self._start(self._damaged) as evaluator:
-            tries = run_trials(
-                evaluator, selector, seed, first=0, traced=True, measured=partial(self._measured, seed)
-            )
-            for trial, attempt in enumerate(islice(tries, trials), start=1):
-                gait_now = selector.recommendation()
-                scores.append(self._score(evaluator, gait_now))
-                falls.append(attempt.outcome.fell)
-                thoughts.append(selector.thought())
-                if selector.done() and stop is None:
-                    stop = trial
-                report(trial / trials)
-            final = float(final_means(evaluator, np.array([gait_now]), seed=self._seed)[0])
+        evaluator = self._start(self._damaged)
+        tries = run_trials(
+            evaluator, selector, seed, first=0, traced=True, measured=partial(self._measured, seed)
+        )
+        for trial, attempt in enumerate(islice(tries, trials), start=1):
+            gait_now = selector.recommendation()
+            scores.append(self._score(evaluator, gait_now))
+            falls.append(attempt.outcome.fell)
+            thoughts.append(selector.thought())
+            if selector.done() and stop is None:
+                stop = trial
+            report(trial / trials)
+        final = float(final_means(evaluator, np.array([gait_now]), seed=self._seed)[0])
         cause, probability = (selector.diagnosis() or [("", 0.0)])[0]
         return {
             "gait": gait_now,
@@ -148,8 +146,8 @@ class DamagedRobot:
         """The best gait's trace on this robot while it was whole."""
         row = self._repertoire.best()
         seeds = derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, 1)
-        with Evaluator(self._repertoire, {"whole": self._whole}, threads=1) as evaluator:
-            outcome, _ = run_trial(evaluator, row, seeds, traced=True)
+        evaluator = Evaluator(self._repertoire, {"whole": self._whole}, backend=Threads(1))
+        outcome, _ = run_trial(evaluator, row, seeds, traced=True)
         return ((row, self._measured(self._seed, outcome, 0).trace),)
 
     def _mean(self, evaluator: Evaluator, row: int) -> tuple[float, float]:

@@ -4,19 +4,20 @@ import importlib
 import importlib.util
 import io
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
+from weakref import finalize
 
 import mujoco
 import numpy as np
 from packaging.version import parse
 
 from adapt.damage.damage import Damage
-from repertoire.repertoire import Repertoire
+from robots.backend import Backend, ModelBatch, OnFinished
 from robots.errors import InvalidValueError
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.falls import has_fallen
 from robots.motors import Motors
 from robots.robot import Robot
@@ -90,6 +91,7 @@ class PyBulletRobot:
         self._torques = whole.gear * whole.gain * self._strength
         self._locked = damaged.faults.fixed
         self.environment = _make(name)
+        finalize(self, self.environment.close)
         with redirect_stdout(io.StringIO()):
             self.environment.reset()
         self._bullet, self._there = self.environment._p, self.environment.robot
@@ -99,10 +101,6 @@ class PyBulletRobot:
         # where the torso of a robot that moves in a plane is when its root joints are at 0
         self._start = np.array(self._there.robot_body.pose().xyz())
         self._free = self.robot.physics.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
-
-    def close(self) -> None:
-        """Let PyBullet go."""
-        self.environment.close()
 
     def reset(self, seed: int) -> np.ndarray:
         """Start an episode from the joint angles that a seed has here; returns the observation."""
@@ -183,38 +181,33 @@ class PyBulletRobot:
         return observation.astype(np.float32)
 
 
-class PyBulletEvaluator:
-    """Runs elites of a repertoire in PyBullet's environment of their robot, in place of an `Evaluator`.
+class PyBullet(Backend):
+    """Runs episodes in PyBullet's environment of a robot; some columns are left 0.
 
     Args:
-        repertoire: whose elites run.
+        robot: of a repertoire.
         damage: of the robot, see `PyBulletRobot`; none by default.
-        objective: of episodes, (n,).
     """
 
-    def __init__(
-        self, repertoire: Repertoire, damage: Damage | None, objective: Callable[[Episodes], np.ndarray]
-    ) -> None:
-        self.repertoire, self.objectives = repertoire, objective
-        self._robot, self._solutions = PyBulletRobot(repertoire.robot, damage), repertoire.gaits.solutions
-        self.robots = (self._robot.robot,)
+    threads = 1
 
-    def __enter__(self) -> "PyBulletEvaluator":
-        return self
+    def __init__(self, robot: Robot, damage: Damage | None) -> None:
+        self._robot = PyBulletRobot(robot, damage)
 
-    def __exit__(self, *_: object) -> None:
-        self._robot.close()
-
-    def add(self, solutions: np.ndarray) -> np.ndarray:
-        """Have further controllers run, see `Evaluator.add`."""
-        first = len(self._solutions)
-        self._solutions = np.concatenate([self._solutions, solutions])
-        return np.arange(first, len(self._solutions))
-
-    def run(self, rows: np.ndarray, seeds: np.ndarray, *, traced: bool = False) -> Episodes:
-        """Run an episode of each of n elites, see `Evaluator.run`; some columns are left 0."""
-        solutions, robot = self._solutions, self._robot.robot
-        walks = [self._robot.walk(solutions[row], int(seed)) for row, seed in zip(rows, seeds, strict=True)]
+    def run(
+        self,
+        batch: ModelBatch,
+        solutions: np.ndarray,
+        seeds: np.ndarray,
+        *,
+        models: np.ndarray | None = None,
+        request: Request = OBJECTIVES_AND_MEASURES,
+        on_finished: OnFinished | None = None,
+    ) -> Episodes:
+        """See `Backend.run`; the only model is the robot there."""
+        solutions, seeds, _, _ = batch.checked(solutions, seeds, models, request)
+        robot = self._robot.robot
+        walks = [self._robot.walk(*pair) for pair in zip(solutions, seeds.tolist(), strict=True)]
         found, at = Episodes.unknown(len(walks), robot), TraceColumns.of(robot)
         half_ranges = np.diff(robot.joint_ranges)[:, 0] / 2
         for number, walk in enumerate(walks):
@@ -228,7 +221,7 @@ class PyBulletEvaluator:
             found.midway[number] = places[middle - 1] - places[0]
             turned = np.abs(np.diff(angles, axis=0)) * half_ranges
             found.energies[number] = np.sum(turned * np.abs(walk.trace[1:, at.torque : at.attitude]))
-        if traced:
+        if request.traces:
             found.traces = np.empty(len(walks), object)
             found.traces[:] = [walk.trace for walk in walks]
         return found

@@ -17,14 +17,15 @@ from adapt.selectors.catalogue import find_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.twin import RefinementSettings, Thinking
 from adapt.trials import run_trial, run_trials
-from repertoire.evaluation.evaluator import Evaluator, Runner, objectives_and_falls
+from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
+from robots.backend import Backend
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 from suites.recovery.metrics import worst_tenth
 from suites.suite import fault_seed
-from suites.transfer.pybullet import PyBulletEvaluator
+from suites.transfer.pybullet import PyBullet
 from suites.transfer.worlds import ROBOTS, TransferWorld, Use
 
 _WHOLE = Combination()
@@ -42,13 +43,13 @@ class Stage:
         world: where.
         gaits: how many of them, those with the highest objectives.
         seed: of the study.
-        threads: of the simulation.
+        backend: what runs the episodes.
     """
 
     def __init__(
-        self, repertoire: Repertoire, world: TransferWorld, *, gaits: int, seed: int, threads: int
+        self, repertoire: Repertoire, world: TransferWorld, *, gaits: int, seed: int, backend: Backend
     ) -> None:
-        self._repertoire, self._world, self._seed, self._threads = repertoire, world, seed, threads
+        self._repertoire, self._world, self._seed, self._backend = repertoire, world, seed, backend
         self._rows = np.argsort(-repertoire.gaits.objectives, kind="stable")[:gaits]
 
     def walk(self) -> dict[str, Any]:
@@ -57,13 +58,13 @@ class Stage:
         seeds = derive_seeds(self._seed, SeedFamily.EVALUATION, _NOMINAL, count)
         rows, seeds = np.repeat(self._rows, count), np.tile(seeds, len(self._rows))
         if self._world.elsewhere:
-            with self._evaluator(_WHOLE) as there:
-                found = there.run(rows, seeds)
+            there = self._evaluator(_WHOLE)
+            found = there.run(rows, seeds)
         else:
             robots = {str(number): robot for number, robot in enumerate(self._world.robots(self._use))}
             numbers = np.tile(np.arange(count) % len(robots), len(self._rows))
-            with self._simulator(robots) as evaluator:
-                found = evaluator.run(rows, seeds, robots=numbers)
+            evaluator = self._simulator(robots)
+            found = evaluator.run(rows, seeds, robots=numbers)
         distances = np.where(found.diverged, 0.0, found.distances).reshape(len(self._rows), count)
         shares = (distances / self._nominal[:, None]).ravel()
         return {
@@ -93,15 +94,13 @@ class Stage:
         seed = fault_seed(self._seed, number)
         chooser = self._selector(selector, number, trials, think, refinement, seed)
         rows, falls = [], 0
-        with self._evaluator(damage, number) as evaluator:
-            attempts = run_trials(
-                evaluator, chooser, seed, first=0, traced=True, begin=self._repertoire.best()
-            )
-            for attempt in islice(attempts, trials):
-                rows.append(chooser.recommendation())
-                falls += attempt.outcome.fell
-            tried = [self._repertoire.best(), *rows]
-            scores = self._scores(evaluator, self._robot(damage, number), tried, seed)
+        evaluator = self._evaluator(damage, number)
+        attempts = run_trials(evaluator, chooser, seed, first=0, traced=True, begin=self._repertoire.best())
+        for attempt in islice(attempts, trials):
+            rows.append(chooser.recommendation())
+            falls += attempt.outcome.fell
+        tried = [self._repertoire.best(), *rows]
+        scores = self._scores(evaluator, self._robot(damage, number), tried, seed)
         best = max(score for row, (score, _) in scores.items() if row < len(self._repertoire))
         thought = chooser.thought()
         diagnosis = (chooser.diagnosis() or [("", 0.0)])[0][0]
@@ -129,16 +128,16 @@ class Stage:
     def _nominal(self) -> np.ndarray:
         """Mean distance of each gait on its own robot, (g,)."""
         seeds = derive_seeds(self._seed, SeedFamily.EVALUATION, 0, _NOMINAL)
-        with self._simulator({"own": self._repertoire.robot}) as evaluator:
-            found = evaluator.run(np.repeat(self._rows, _NOMINAL), np.tile(seeds, len(self._rows)))
+        evaluator = self._simulator({"own": self._repertoire.robot})
+        found = evaluator.run(np.repeat(self._rows, _NOMINAL), np.tile(seeds, len(self._rows)))
         return found.distances.reshape(-1, _NOMINAL).mean(axis=1)
 
     @cached_property
     def _use(self) -> Use:
         robot = self._repertoire.robot
         seeds, at = derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, 1), TraceColumns.of(robot)
-        with self._simulator({"own": robot}) as evaluator:
-            _, episodes = run_trial(evaluator, self._repertoire.best(), seeds, traced=True)
+        evaluator = self._simulator({"own": robot})
+        _, episodes = run_trial(evaluator, self._repertoire.best(), seeds, traced=True)
         assert episodes.traces is not None
         turned = np.abs(np.diff(episodes.traces[0][:, at.angle : at.torque], axis=0))
         speeds = turned * np.diff(robot.joint_ranges)[:, 0] / 2 / robot.control_step
@@ -149,7 +148,7 @@ class Stage:
         return find_objective("progress", self._repertoire, float(self._nominal.max()))
 
     def _simulator(self, robots: dict[str, Any]) -> Evaluator:
-        return Evaluator(self._repertoire, robots, threads=self._threads)
+        return Evaluator(self._repertoire, robots, backend=self._backend)
 
     def _robot(self, damage: Damage, number: int) -> Robot:
         """The robot of a number with a damage; in place of PyBullet's our model of it."""
@@ -157,18 +156,20 @@ class Stage:
             return damage.apply(self._repertoire.robot)
         return damage.apply(self._world.robots(self._use, first=number, count=1)[0])
 
-    def _evaluator(self, damage: Damage, number: int = 0) -> Evaluator | PyBulletEvaluator:
+    def _evaluator(self, damage: Damage, number: int = 0) -> Evaluator:
         """What runs gaits on the robot of a number with a damage."""
         if self._world.elsewhere:
-            return PyBulletEvaluator(self._repertoire, damage, self._aim.of)
+            there = PyBullet(self._repertoire.robot, damage)
+            robots = {"": self._repertoire.robot}
+            return Evaluator(self._repertoire, robots, backend=there, objective=self._aim.of)
         robots = {"": self._robot(damage, number)}
-        return Evaluator(self._repertoire, robots, threads=self._threads, objective=self._aim.of)
+        return Evaluator(self._repertoire, robots, backend=self._backend, objective=self._aim.of)
 
     def _expected(self, robot: Robot) -> np.ndarray:
         """Progress of every gait on a robot of ours, in one episode, (k,)."""
-        threads, aim = self._threads, self._aim
-        with Evaluator(self._repertoire, {"": robot}, threads=threads, objective=aim.of) as evaluator:
-            return true_objectives(evaluator, seed=self._seed, episodes=1)
+        aim = self._aim
+        evaluator = Evaluator(self._repertoire, {"": robot}, backend=self._backend, objective=aim.of)
+        return true_objectives(evaluator, seed=self._seed, episodes=1)
 
     @cached_property
     def _prior(self) -> Prior:
@@ -188,21 +189,21 @@ class Stage:
         if not find_selector(name).thinks:
             return make_selector(name, context)
         row = self._repertoire.best()
-        with self._evaluator(_WHOLE, number) as whole:
-            seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, 1)
-            trace = run_trial(whole, row, seeds, traced=True)[0].trace
+        whole = self._evaluator(_WHOLE, number)
+        seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, 1)
+        trace = run_trial(whole, row, seeds, traced=True)[0].trace
         thinking = Thinking(
             self._repertoire,
             episodes=think,
             before=((row, trace),),
             objective=self._aim,
             refinement=refinement,
-            threads=self._threads,
+            backend=self._backend,
         )
         return make_selector(name, replace(context, thinking=thinking))
 
     def _scores(
-        self, evaluator: Runner, robot: Robot, rows: list[int], seed: int
+        self, evaluator: Evaluator, robot: Robot, rows: list[int], seed: int
     ) -> dict[int, tuple[float, float]]:
         """Scores and shares of falls of some gaits on a damaged robot, and of the best that was found there.
 

@@ -168,7 +168,7 @@ class TransferSuite(Suite):
         """The stage of a trial, which further trials in the same process use again."""
         repertoire, key = self.repertoires[trial.label], trial.key[0]
         if key not in self._stages:
-            stage = Stage(repertoire, trial.world, gaits=self.gaits, seed=self.seed, threads=self.threads)
+            stage = Stage(repertoire, trial.world, gaits=self.gaits, seed=self.seed, backend=self.backend)
             self._stages[key] = stage
         return self._stages[key]
 

@@ -219,7 +219,7 @@ def gait_options(verb: str) -> Callable[[Command], Command]:
 
 
 def cluster_options(command: Command) -> Command:
-    """Give a command the options that have a cluster run its episodes, and connect to it meanwhile."""
+    """Give a command the options that have a cluster run its episodes, which is then given as `threads`."""
 
     @click.option(
         "--cluster",
@@ -261,20 +261,13 @@ def cluster_options(command: Command) -> Command:
 
         address = address if scheduler_file is None else scheduler_address(scheduler_file)
         settings = ClusterSettings(address or "", patience)
-        with cluster(settings, say=lambda text: note(f"note: {text}")):
-            return command(*arguments, **options)
+        with cluster(settings, say=lambda text: note(f"note: {text}")) as found:
+            return command(*arguments, **{**options, "threads": found})
 
     return connected  # type: ignore[return-value]
 
 
 CLUSTER_PARAMETERS = ("address", "scheduler_file", "patience")  # of `cluster_options`
-
-
-def workforce(cores: int) -> str:
-    """Who will do the work, in words: so many cores of this machine, or a cluster."""
-    from repertoire.execution.executor import executor_source
-
-    return "the cluster" if executor_source() else f"{cores} {'core' if cores == 1 else 'cores'}"
 
 
 def seed_option(derived: str) -> Callable[[Command], Command]:

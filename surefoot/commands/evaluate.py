@@ -25,6 +25,7 @@ from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from repertoire.evaluation.correction import Correction
+    from robots.backend import Backend
 
 # of each metric: name, how it is written, and whether it is an amount, of which a share can be lost
 _METRICS = {
@@ -60,7 +61,7 @@ def evaluate(
     keep: int | None,
     out: Path | None,
     picture: Path | None,
-    threads: int | None,
+    threads: "int | Backend | None",
     overwrite: bool,
 ) -> None:
     """Evaluate every gait of the repertoire FILE again in fresh episodes, and correct the repertoire.

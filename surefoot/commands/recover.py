@@ -23,6 +23,7 @@ from surefoot.commands.options import request_options
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
     from adapt.selectors.catalogue import SelectorEntry
+    from robots.backend import Backend
 
 
 class SelectorOption(click.Option):
@@ -80,7 +81,7 @@ def recover(
     request: RecoveryRequest,
     out: Path | None,
     overwrite: bool,
-    threads: int | None,
+    threads: "int | Backend | None",
 ) -> None:
     """Break the robot of the repertoire FILE and find a gait that still works."""
     import surefoot
@@ -89,6 +90,7 @@ def recover(
     from adapt.selectors.catalogue import find_selector, find_table
     from robots.files.atomic import new_folder
     from robots.files.locks import locked
+    from robots.simulation.threads import backend_of
     from surefoot.api import find_calibration
     from surefoot.resuming import check_output
     from surefoot.shipped import recovery_folder, result_files
@@ -125,7 +127,7 @@ def recover(
             progress=True,
         )
         print_performances(recovery)
-        for path in save_recovery(recovery, repertoire, folder, threads=threads):
+        for path in save_recovery(recovery, repertoire, folder, backend=backend_of(threads)):
             console.print(f"saved {path}")
     row = f"--row {recovery.row} --damage {shlex.quote(recovery.damage)}"
     console.print(f"see its gait: surefoot deploy {shlex.quote(str(gaits))} {row}")

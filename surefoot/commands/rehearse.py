@@ -25,6 +25,7 @@ from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
+    from robots.backend import Backend
 
 
 @click.command()
@@ -62,7 +63,7 @@ def rehearse(
     randomization: str,
     out: Path | None,
     picture: Path | None,
-    threads: int | None,
+    threads: "int | Backend | None",
     overwrite: bool,
     dry_run: bool,
 ) -> None:
@@ -90,9 +91,9 @@ def rehearse(
     options: dict[str, Any] = {"episodes": episodes, "seed": seed, "randomization": randomization}
     options["threads"] = threads
     if dry_run:
-        with plan_rehearsal(repertoire, library, **options) as evaluation:
-            take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)
-            console.print(evaluation.plan_words())
+        evaluation = plan_rehearsal(repertoire, library, **options)
+        take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)
+        console.print(evaluation.plan_words())
         return
     with exits_when_stopped():
         table = surefoot.rehearse(file, library, **options, out=out, overwrite=overwrite, progress=True)

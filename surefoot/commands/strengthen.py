@@ -1,7 +1,7 @@
 """`surefoot strengthen`."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.resuming import take_up
+
+if TYPE_CHECKING:
+    from robots.backend import Backend
 
 
 @click.command()
@@ -74,7 +77,7 @@ def strengthen(
     randomization: str | None,
     rehearsal: Path | None,
     seed: int,
-    threads: int | None,
+    threads: "int | Backend | None",
     overwrite: bool,
     dry_run: bool,
 ) -> None:

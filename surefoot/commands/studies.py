@@ -16,11 +16,11 @@ from surefoot.commands.console import (
     cluster_options,
     console,
     seed_option,
-    workforce,
 )
 from surefoot.progress import ProgressBar, study_bar
 
 if TYPE_CHECKING:
+    from robots.backend import Backend
     from suites.study import Study
     from suites.suite import StudyTrial, Suite
 
@@ -85,17 +85,23 @@ def run_study(
     only_trial: int | None,
     report: bool,
     out: Path,
+    threads: "Backend | None" = None,
     parallel: str | None = None,
     videos: bool = False,
 ) -> None:
-    """Print how long a study will take, run what is not done, film and report; see the options."""
-    from robots.simulation.simulation import available_cores
+    """Print how long a study will take, run what is not done, film and report; see the options.
+
+    In place of threads of this machine a backend may run the episodes.
+    """
+    from robots.simulation.threads import available_cores
     from suites.study import Study
 
     cores, remarks = cores or available_cores(), suite.check()
     if only_trial and only_trial > (count := len(suite.plan())):
         raise click.UsageError(f"--only-trial must be at most {count}, the number of trials")
-    suite, together = suite.share_cores("episodes" if only_trial and not parallel else parallel, cores)
+    suite, together = suite.share_cores(
+        "episodes" if only_trial and not parallel else parallel, cores, threads
+    )
     study = Study(suite, out, dry=dry_run or report)
     for remark in remarks:
         console.print(f"note: {remark}")
@@ -116,9 +122,9 @@ def _print_estimate(study: "Study", cores: int, processes: int) -> None:
         for one in study.suite.estimate(remaining, study.results(), processes):
             console.print(str(one))
             seconds += one.seconds
-        console.print(
-            f"in all about {duration(seconds)} on {workforce(cores)}, and videos and the report after that"
-        )
+        own = f"{cores} {'core' if cores == 1 else 'cores'}"
+        who = "the cluster" if study.suite.backend.elsewhere else own
+        console.print(f"in all about {duration(seconds)} on {who}, and videos and the report after that")
     console.print(f"the study has {len(study.trials)} trials, {len(remaining)} of them not finished")
 
 

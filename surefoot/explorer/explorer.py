@@ -23,6 +23,7 @@ from repertoire.storage.files import RunFiles
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
+from robots.simulation.threads import Threads
 from surefoot.explorer.archive import describe_archive
 from surefoot.explorer.mission import MissionLog
 from surefoot.shipped import result_files
@@ -160,8 +161,8 @@ class Explorer:
 
     def evaluate(self, solution: np.ndarray, damage: str) -> Episodes:
         """The one episode of a gait that `surefoot deploy` runs with the same seed."""
-        with Evaluator(self.repertoire, {"shown": self.robot(damage)}, threads=1) as evaluator:
-            return evaluator.run(evaluator.add(solution[None]), np.array([self.choice.seed]))
+        evaluator = Evaluator(self.repertoire, {"shown": self.robot(damage)}, backend=Threads(1))
+        return evaluator.run(evaluator.add(solution[None]), np.array([self.choice.seed]))
 
     def deploy_command(self, row: int, damage: str) -> str:
         """The command that repeats what a view shows."""

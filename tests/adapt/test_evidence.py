@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from adapt.evidence import evidence_names, evidence_of
+from robots.backend import ModelBatch
 from robots.catalogue import robot_names
 from robots.robot import load_robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 
 
 def test_each_number_is_what_its_name_says() -> None:
@@ -39,10 +40,10 @@ def test_each_number_is_what_its_name_says() -> None:
 @pytest.mark.parametrize("name", robot_names())
 def test_every_robot_shows_something(name: str) -> None:
     robot = load_robot(name).with_episode_steps(20)
-    with Simulation(robot, threads=1) as simulation:
-        rng = np.random.default_rng(0)
-        solutions = np.stack([simulation.controller.initial(rng) for _ in range(3)])
-        found = evidence_of(simulation.evaluate(solutions, np.arange(3)), robot)
+    backend, batch = Threads(1), ModelBatch(robot)
+    rng = np.random.default_rng(0)
+    solutions = np.stack([robot.controller.initial(rng) for _ in range(3)])
+    found = evidence_of(backend.run(batch, solutions, np.arange(3)), robot)
     assert found.shape == (3, len(evidence_names(robot))) == (3, robot.measure_dim + 6)
     assert np.isfinite(found).all()
     shares = found[:, [*range(robot.measure_dim), -1]]
@@ -52,8 +53,7 @@ def test_every_robot_shows_something(name: str) -> None:
 
 def test_evidence_keeps_contacts_where_measures_are_others() -> None:
     robot = load_robot("hexapod").with_episode_steps(5).with_task(measures={"turn_rate": (-1.0, 1.0)})
-    with Simulation(robot, threads=1) as simulation:
-        parameters = robot.controller.initial(np.random.default_rng(3))
-        episodes = simulation.evaluate(parameters[None], np.array([5]))
+    parameters = robot.controller.initial(np.random.default_rng(3))
+    episodes = Threads(1).run(ModelBatch(robot), parameters[None], np.array([5]))
     assert [f"{foot} contact [share]" for foot in robot.description.feet] == list(evidence_names(robot)[:6])
     np.testing.assert_array_equal(evidence_of(episodes, robot)[:, :6], episodes.contacts)

@@ -24,18 +24,18 @@ from adapt.self_model.twin import Thinking
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Archive, Elites
 from repertoire.archives.grid import GridSpec
-from repertoire.execution import executor
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
+from robots.backend import Backend, ModelBatch
 from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.files.records import validate
 from robots.robot import load_robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES, backend_of
 
 STEPS = 60
-OTHERS = ("table", "thinking", "threads", "on_trial", "interrupted")  # than fields of a request
+OTHERS = ("table", "thinking", "backend", "on_trial", "interrupted")  # than fields of a request
 SETTINGS = ALGORITHMS.find("sep-cma-mae").settings(
     {"evaluations": 60, "seed": 0, "archive": "6,6,6,6", "min_objective": -300.0}
 )
@@ -53,10 +53,10 @@ def repertoire():
     short = dataclasses.replace(
         robot, description=robot.description.model_copy(update={"episode_steps": STEPS})
     )
-    with Simulation(short) as simulation:
-        rng = np.random.default_rng(0)
-        solutions = np.stack([simulation.controller.initial(rng) for _ in range(60)])
-        episodes = simulation.evaluate(solutions, np.arange(60))
+    backend, batch = ALL_CORES, ModelBatch(short)
+    rng = np.random.default_rng(0)
+    solutions = np.stack([short.controller.initial(rng) for _ in range(60)])
+    episodes = backend.run(batch, solutions, np.arange(60))
     archive = Archive(GridSpec((6, 6, 6, 6)), solution_dim=solutions.shape[1], ranges=[(0, 1)] * 4)
     archive.add(solutions, episodes.objectives, episodes.measures)
     assert len(archive) >= 8
@@ -85,28 +85,25 @@ class InOrder(Selector):
         self.outcomes.append(outcome)
 
 
-class FakeSimulation:
+class Fake(Backend):
     """Controller i scores what its first parameter says, plus noise of the seed, minus 5 on a damaged robot.
 
     Controller 0 diverges when damaged.
     """
 
-    seeds: ClassVar[list] = []
     threads = 1
 
-    def __init__(self, robot, threads=None):
-        self.robot = robot
-        self.damaged = bool(robot.modifications)
+    def __init__(self):
+        self.seeds = []
+
+    def run(self, batch, parameters, seeds, *, models=None, request=None, on_finished=None):
+        (robot,) = batch.robots
+        damaged = bool(robot.modifications)
         assert robot.description.episode_steps == STEPS
-
-    def close(self):
-        pass
-
-    def evaluate(self, parameters, seeds, *, variants=None, request=None, on_finished=None):
-        self.seeds.append((self.damaged, np.array(seeds)))
+        self.seeds.append((damaged, np.array(seeds)))
         noise = np.array([np.random.default_rng(seed).normal() for seed in seeds])
-        objectives = parameters[:, 0] + noise - 5.0 * self.damaged
-        diverged = self.damaged & (parameters[:, 0] == 0)
+        objectives = parameters[:, 0] + noise - 5.0 * damaged
+        diverged = damaged & (parameters[:, 0] == 0)
         objectives[diverged] = np.nan
         n = len(seeds)
         return dataclasses.replace(
@@ -123,8 +120,6 @@ class FakeSimulation:
 @pytest.fixture
 def made_up(repertoire, monkeypatch):
     """A repertoire whose elites i = 0 to 4 score i, with a trap: row 2 says it is the best."""
-    monkeypatch.setattr(executor, "Simulation", FakeSimulation)
-    monkeypatch.setattr(FakeSimulation, "seeds", [])
     monkeypatch.setattr(InOrder, "outcomes", [])
     monkeypatch.setitem(
         catalogue._SELECTORS, "in-order", SelectorEntry("in-order", "from the last to the first", InOrder)
@@ -137,11 +132,16 @@ def made_up(repertoire, monkeypatch):
 
 
 @pytest.fixture
-def go(made_up):
+def fake() -> Fake:
+    return Fake()
+
+
+@pytest.fixture
+def go(made_up, fake):
     """Recovers the made-up repertoire from a lost leg, with the selector that goes from last to first."""
 
     def recovered(**settings):
-        usual = {"seed": 3, "selector": "in-order", "objective": "reward"}
+        usual = {"seed": 3, "selector": "in-order", "objective": "reward", "backend": fake}
         return recover(made_up, Lost("front_left"), **usual | settings)
 
     return recovered
@@ -184,7 +184,9 @@ def test_a_recovery_from_start_to_end(repertoire):
 
 def test_threads_do_not_matter_but_the_seed_does(repertoire):
     runs = [
-        recover(repertoire, Dead("back_left"), seed=seed, selector="map-bo", trials=3, threads=threads)
+        recover(
+            repertoire, Dead("back_left"), seed=seed, selector="map-bo", trials=3, backend=backend_of(threads)
+        )
         for seed, threads in ((1, 1), (1, 2), (2, 2))
     ]
     assert runs[0] == runs[1]
@@ -220,10 +222,10 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up, go):
     assert go(trials=2, confirmations=0).stop == "all 2 trials are used up"
 
 
-def test_levels_are_means_on_common_seeds_that_no_trial_saw(go):
+def test_levels_are_means_on_common_seeds_that_no_trial_saw(go, fake):
     recovery = go(trials=5, confirmations=0, oracle=True)
     trials = {trial.seed for trial in recovery.trials}
-    (_, incumbents), (_, healthy), (_, every), *others = FakeSimulation.seeds
+    (_, incumbents), (_, healthy), (_, every), *others = fake.seeds
     levels = [
         (False, healthy),
         *((damaged, seeds) for damaged, seeds in others if len(seeds) == len(healthy)),
@@ -395,7 +397,6 @@ def test_selectors_and_tables_that_do_not_go_together(made_up, go):
         ({"max_falls": 0}, "max_falls: input should be greater than or equal to 1, not 0"),
         ({"confirmations": -1}, "confirmations: input should be greater than or equal to 0, not -1"),
         ({"seed": -1}, "seed: input should be greater than or equal to 0, not -1"),
-        ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),
     ],
 )
 def test_wrong_arguments(repertoire, wrong, message):

@@ -17,9 +17,10 @@ from adapt.strengthening import Strengthening
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.plots import objective_grid
 from repertoire.repertoire import Spread
+from robots.backend import ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import GAP
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES, Threads
 from robots.symmetry import mirror_images
 from tests.adapt.self_model.small_minds import short_gaits
 
@@ -31,13 +32,17 @@ GAITS = replace(short_gaits(12), spread=SPREAD)
 @cache
 def table() -> Table:
     damages = [parse_damage(text, GAITS.robot) for text in (LOST, DEAD)]
-    with rehearsal(GAITS, damages, episodes=2, seed=0, threads=1) as evaluation:
-        evaluation.run()
-        return rehearsed_table(evaluation)
+    evaluation = rehearsal(GAITS, damages, episodes=2, seed=0, backend=Threads(1))
+    evaluation.run()
+    return rehearsed_table(evaluation)
 
 
 def start(**settings) -> Strengthening:
-    chosen = {"refinement": RefinementSettings(episodes=400, batch_size=10), "threads": 1, **settings}
+    chosen = {
+        "refinement": RefinementSettings(episodes=400, batch_size=10),
+        "backend": Threads(1),
+        **settings,
+    }
     return Strengthening(GAITS, table(), **chosen)
 
 
@@ -73,11 +78,10 @@ def test_a_specialist_walks_where_no_gait_of_the_repertoire_did(strong) -> None:
     assert len(told) == 1
     assert told[0].startswith(f"{LOST}: {search.before:.2f} -> {search.after:.2f} m (")
     damaged, seeds = parse_damage(LOST, GAITS.robot).apply(GAITS.robot), np.arange(1000, 1010)
-    with Simulation(damaged) as simulation:
-        walked = [
-            simulation.evaluate(np.tile(one, (10, 1)), seeds).distances.mean()
-            for one in stronger.gaits.solutions
-        ]
+    backend, batch = ALL_CORES, ModelBatch(damaged)
+    walked = [
+        backend.run(batch, np.tile(one, (10, 1)), seeds).distances.mean() for one in stronger.gaits.solutions
+    ]
     assert walked[12] > max(walked[:12]) + 0.05
     assert walked[12] == pytest.approx(search.after, abs=0.05)
 
@@ -90,8 +94,9 @@ def test_a_specialist_is_a_gait_like_any_other_and_no_part_of_the_archive(strong
     assert found.episodes[0] == strong[0].searches[0].episodes
     assert (stronger.metrics, stronger.best()) == (GAITS.metrics, GAITS.best())
     np.testing.assert_array_equal(objective_grid(stronger), objective_grid(GAITS))
-    with Simulation(stronger.robot) as simulation:
-        episodes = simulation.evaluate(np.tile(found.gaits.solutions[0], (20, 1)), np.arange(20))
+    episodes = ALL_CORES.run(
+        ModelBatch(stronger.robot), np.tile(found.gaits.solutions[0], (20, 1)), np.arange(20)
+    )
     assert found.gaits.objectives[0] == pytest.approx(episodes.objectives.mean(), abs=0.05), "when healthy"
     assert (stronger.find(12), stronger.label(12)) == (12, "row 12")
     assert stronger.label(3) == "cell " + ",".join(map(str, GAITS.cell(3)))
@@ -106,9 +111,9 @@ def test_a_specialist_is_a_gait_like_any_other_and_no_part_of_the_archive(strong
 
 def test_specialists_do_not_enter_the_archive_when_it_is_corrected(strong) -> None:
     stronger = strong[0].strengthened()
-    with reevaluation(stronger, episodes=1, seed=0, threads=1) as evaluation:
-        evaluation.run()
-        correction = correct(evaluation)
+    evaluation = reevaluation(stronger, episodes=1, seed=0, backend=Threads(1))
+    evaluation.run()
+    correction = correct(evaluation)
     assert correction.repertoire.specialists is stronger.specialists
     assert len(correction.diverged) == len(correction.spread.objective_std) == 12
     assert stronger.gaits.solutions[12].tolist() not in correction.repertoire.elites.solutions.tolist()
@@ -116,7 +121,7 @@ def test_specialists_do_not_enter_the_archive_when_it_is_corrected(strong) -> No
 
 def test_threads_and_interruptions_change_nothing(strong, tmp_path: Path) -> None:
     file = tmp_path / "unfinished.h5"
-    first = start(threads=2)
+    first = start(backend=Threads(2))
     first.run(file, stop=lambda: bool(first.searches))
     assert [(one.rounds, one.finished) for one in first.searches] == [(1, False)]
     assert 0 < first.done < first.total == 400
@@ -175,7 +180,7 @@ def test_what_helps_with_one_damage_is_tried_for_the_next(strong, monkeypatch) -
     twice = replace(twice, **{name: column[[0, 1, 1]] for name, column in table().columns.items()})
     monkeypatch.setattr(module, "refine", lambda *_, **__: Refinement(specialist, 0, 1.0, 1.0, 50))
     told: list[str] = []
-    work = Strengthening(GAITS, twice, below=0.4, threads=1, on_finished=told.append)
+    work = Strengthening(GAITS, twice, below=0.4, backend=Threads(1), on_finished=told.append)
     work.run()
     first, second = work.searches
     assert (first.rounds, second.rounds, second.parent) == (2, 0, 12)
@@ -196,16 +201,16 @@ def one_sided(strong):
     """Gaits with a specialist for a leg on the right, and their rehearsal without that on the left."""
     known = strong[0].strengthened()
     damages = [parse_damage(text, GAITS.robot) for text in (MIRRORED, LOST)]
-    with rehearsal(known, damages, episodes=2, seed=0, threads=1) as evaluation:
-        evaluation.run()
-        return known, rehearsed_table(evaluation)
+    evaluation = rehearsal(known, damages, episodes=2, seed=0, backend=Threads(1))
+    evaluation.run()
+    return known, rehearsed_table(evaluation)
 
 
 @pytest.mark.usefixtures("with_images")
 def test_what_helps_on_one_side_helps_on_the_other_without_a_search(one_sided, monkeypatch) -> None:
     known, rehearsed = one_sided
     searched, told = made_up(monkeypatch, 0.0), []
-    chosen = {"damages": [MIRRORED], "threads": 1}
+    chosen = {"damages": [MIRRORED], "backend": Threads(1)}
     work = Strengthening(known, rehearsed, below=0.45, **chosen, on_finished=told.append)
     work.run()
     (search,), (image,) = work.searches, work.strengthened().gaits.solutions[13:]
@@ -217,8 +222,11 @@ def test_what_helps_on_one_side_helps_on_the_other_without_a_search(one_sided, m
         f"{MIRRORED}: {search.before:.2f} -> {search.after:.2f} m ({search.after / work.healthy:.0%}), the "
         "mirror image of a gait"
     ]
-    with Simulation(parse_damage(MIRRORED, known.robot).apply(known.robot)) as simulation:
-        walked = simulation.evaluate(np.tile(image, (20, 1)), np.arange(50, 70)).distances.mean()
+    walked = ALL_CORES.run(
+        ModelBatch(parse_damage(MIRRORED, known.robot).apply(known.robot)),
+        np.tile(image, (20, 1)),
+        np.arange(50, 70),
+    ).distances.mean()
     assert walked == pytest.approx(search.after, abs=0.1)
     kept = work.strengthened().specialists
     assert (kept.episodes[-1], kept.damages[-1]) == (0, (MIRRORED,))
@@ -233,7 +241,7 @@ def test_a_mirror_image_that_is_not_good_enough_is_kept_and_searched_from(
 ) -> None:
     known, rehearsed = one_sided
     searched, file = made_up(monkeypatch, 0.0), tmp_path / "unfinished.h5"
-    chosen = {"below": 0.9, "damages": [MIRRORED, LOST], "threads": 1}
+    chosen = {"below": 0.9, "damages": [MIRRORED, LOST], "backend": Threads(1)}
     first = Strengthening(known, rehearsed, **chosen)
     first.run(file, stop=lambda: bool(first.searches))
     (image,) = first.searches
@@ -258,7 +266,7 @@ def test_gaits_on_whose_mirror_images_there_is_no_gain_stay_as_they_are(one_side
     known, rehearsed = one_sided
     made_up(monkeypatch, 0.0)
     monkeypatch.setattr(module, "_PAYS", 10.0)
-    work = Strengthening(known, rehearsed, below=0.45, damages=[MIRRORED], threads=1)
+    work = Strengthening(known, rehearsed, below=0.45, damages=[MIRRORED], backend=Threads(1))
     work.run()
     (search,) = work.searches
     assert search.rounds > 0, "an image that is not kept is no reason to do without a search"
@@ -286,7 +294,7 @@ def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> N
 
 
 def test_nothing_to_strengthen_is_told_at_once() -> None:
-    begin = partial(Strengthening, GAITS, threads=1)
+    begin = partial(Strengthening, GAITS, backend=Threads(1))
     cases = [
         (
             lambda: begin(table(), damages=[DEAD]),

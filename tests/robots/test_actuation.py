@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import surefoot
+from robots.backend import ModelBatch
 from robots.deployment.deployment import deploy
 from robots.description import Randomization
 from robots.errors import InvalidRobotError
@@ -19,7 +20,7 @@ from robots.importing.draft import draft_robot
 from robots.motors import Motors, torque_limit
 from robots.randomization import draw_models
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -50,8 +51,7 @@ def best_of_random(robot: Robot) -> np.ndarray:
     """The gait that gets furthest of 40 random ones."""
     rng = np.random.default_rng(0)
     gaits = np.stack([robot.controller.initial(rng) for _ in range(40)])
-    with Simulation(robot, threads=1) as simulation:
-        episodes = simulation.evaluate(gaits, np.zeros(40, np.int64))
+    episodes = Threads(1).run(ModelBatch(robot), gaits, np.zeros(40, np.int64))
     return gaits[np.argmax(np.where(episodes.fell, -np.inf, episodes.distances))]
 
 
@@ -67,8 +67,7 @@ def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -
         if "gains" in name:
             robot = with_gains(robot, stiffness=10.0, damping=0.3, torque=2.5)
         gait = best_of_random(robot)
-    with Simulation(robot, threads=1) as simulation:
-        episodes = simulation.evaluate(np.repeat(gait[None], SEEDS, axis=0), np.arange(SEEDS))
+    episodes = Threads(1).run(ModelBatch(robot), np.repeat(gait[None], SEEDS, axis=0), np.arange(SEEDS))
     walk = runpy.run_path(str(EXAMPLES / "explicit_pd.py"))["walk"]
     distances, falls = zip(*(walk(robot, gait, seed) for seed in range(SEEDS)), strict=True)
     assert episodes.distances.min() > 0.2, "a robot that stands tells nothing"
@@ -84,8 +83,7 @@ def test_torques_of_traces_are_those_of_mujoco(change: tuple[str, str], tmp_path
     (tmp_path / "lizard.xml").write_text(text.replace(*change))
     robot = read_robot(draft_robot(tmp_path / "lizard.xml").path)
     gait, columns = robot.controller.initial(np.random.default_rng(0)), TraceColumns.of(robot)
-    with Simulation(robot, threads=1) as simulation:
-        episodes = simulation.evaluate(gait[None], np.array([3]), request=Request(traces=True))
+    episodes = Threads(1).run(ModelBatch(robot), gait[None], np.array([3]), request=Request(traces=True))
     known = deploy(robot, gait, seconds=1.0, seed=3).torques
     torques = episodes.traces[0][: len(known), columns.torque : columns.torque + known.shape[1]]
     np.testing.assert_allclose(torques, known, atol=1e-4)

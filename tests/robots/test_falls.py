@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robots.backend import ModelBatch
 from robots.deployment.deployment import deploy
 from robots.falls import has_fallen, rests_on_feet
 from robots.robot import Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 
 ALL = ["ant", "hexapod", "quadruped", "hopper", "walker", "half_cheetah"]
 
@@ -93,8 +94,7 @@ def test_what_runs_a_gait_and_what_counts_falls_agree(ant: Robot) -> None:
     )
     for robot in (ant, on_its_back):
         telemetry = deploy(robot, gait, seconds=3, seed=0)
-        with Simulation(robot.until_it_falls(), threads=1) as simulation:
-            episodes = simulation.evaluate(gait[None], np.zeros(1, np.int64))
+        episodes = Threads(1).run(ModelBatch(robot.until_it_falls()), gait[None], np.zeros(1, np.int64))
         assert telemetry.ended == "fall"
         assert episodes.fell[0]
         assert len(telemetry) == episodes.steps[0]

@@ -6,9 +6,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from robots.backend import ModelBatch
 from robots.robot import Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 from robots.stance import standing_on_floor
 
 # amplitude, phase and duty of each leg's coxa and femur, as published with the study of 2015
@@ -80,8 +81,7 @@ def test_its_legs_cannot_reach_each_other_while_the_tibias_are_vertical(hexapod:
 
 
 def test_the_published_tripod_walks_straight_ahead(hexapod: Robot) -> None:
-    with Simulation(hexapod, threads=2) as simulation:
-        episodes = simulation.evaluate(np.tile(TRIPOD.ravel(), (8, 1)), np.arange(8))
+    episodes = Threads(2).run(ModelBatch(hexapod), np.tile(TRIPOD.ravel(), (8, 1)), np.arange(8))
     assert not episodes.fell.any()
     np.testing.assert_allclose(episodes.objectives, episodes.distances, atol=1e-9)
     assert np.all((episodes.objectives > 1.0) & (episodes.objectives < 2.5))  # 0.2 to 0.5 m/s

@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 from benchmarks.running import replay
+from robots.backend import ModelBatch
 from robots.evaluations import Request
 from robots.robot import Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns
 
 PASSAGES = Path(__file__).with_name("pybullet_passages")
@@ -193,8 +194,7 @@ def _episodes(robot: Robot, kind: str) -> Iterator[tuple[np.ndarray, np.ndarray,
         return
     share = np.float32(kind == "xavier_policies")  # a network of zeros does nothing
     policies, at = np.stack([share * robot.controller.initial(rng) for _ in seeds]), TraceColumns.of(robot)
-    with Simulation(robot, threads=1) as simulation:
-        found = simulation.evaluate(policies, seeds, request=Request(traces=True))
+    found = Threads(1).run(ModelBatch(robot), policies, seeds, request=Request(traces=True))
     for trace, objective, fell in zip(found.traces, found.objectives, found.fell, strict=True):
         yield trace[:, at.attitude :][:, :2], trace[:, at.contact : at.position], objective, fell
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from adapt.damage.kinds.limbs import Lost
+from robots.backend import ModelBatch
 from robots.catalogue import MODELS, robot_names
 from robots.deployment.deployment import deploy
 from robots.description import parse_description
@@ -16,9 +17,9 @@ from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.importing.checks import check_robot
 from robots.motors import motor_of
 from robots.robot import Modification, load_robot, read_robot, robot_from_text
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 from robots.simulation.takeover import take_over
+from robots.simulation.threads import Threads
 
 XML = (MODELS / "ant" / "ant.xml").read_text()
 YAML = (MODELS / "ant" / "ant.yaml").read_text()
@@ -275,8 +276,9 @@ def test_ways_count_from_where_a_robot_begins() -> None:
     ways, laterals = [], []
     for robot in (known, elsewhere):
         ways.append(deploy(robot, gait, seconds=1, seed=1).walk)
-        with Simulation(robot.with_episode_steps(50), threads=1) as simulation:
-            laterals.append(simulation.evaluate(gait[None], np.array([1])).lateral[0])
+        laterals.append(
+            Threads(1).run(ModelBatch(robot.with_episode_steps(50)), gait[None], np.array([1])).lateral[0]
+        )
     assert ways[1].ahead == pytest.approx(ways[0].ahead, abs=0.02)
     assert ways[1].aside == pytest.approx(ways[0].aside, abs=0.02)
     assert laterals[1] == pytest.approx(laterals[0], abs=0.02)

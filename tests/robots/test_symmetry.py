@@ -9,10 +9,11 @@ import pytest
 import yaml
 
 from adapt.damage.text import parse_damage
+from robots.backend import ModelBatch
 from robots.controllers.periodic import PeriodicDescription, Reflexes
 from robots.importing.draft import draft_robot
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from robots.symmetry import find_symmetry, mirror_images
 
 STEPS = 60
@@ -49,8 +50,9 @@ def test_a_damage_of_the_other_side_has_the_mirror_image_for_a_gait(name: str, o
     assert images.dtype == solutions.dtype
     ran = []
     for text, tried in ((one, solutions), (other, images), (other, solutions)):
-        with Simulation(parse_damage(text, robot).apply(robot), threads=1) as simulation:
-            ran.append(simulation.evaluate(tried, np.arange(len(tried))))
+        ran.append(
+            Threads(1).run(ModelBatch(parse_damage(text, robot).apply(robot)), tried, np.arange(len(tried)))
+        )
     np.testing.assert_allclose(ran[1].distances, ran[0].distances, atol=2e-3)
     np.testing.assert_allclose(ran[1].objectives, ran[0].objectives, rtol=0.01, atol=1e-2)
     assert np.abs(ran[2].distances - ran[0].distances).max() > 0.05, "the gait itself does something else"
@@ -176,6 +178,6 @@ def test_an_imported_robot_needs_no_declaration(tmp_path: Path) -> None:
         robot = exact(read_robot(draft_robot(model).path))
         solutions = gaits(robot)
         images = mirror_images(robot, solutions)
-        with Simulation(robot, threads=1) as simulation:
-            ran = [simulation.evaluate(tried, np.arange(6)) for tried in (solutions, images)]
+        backend, batch = Threads(1), ModelBatch(robot)
+        ran = [backend.run(batch, tried, np.arange(6)) for tried in (solutions, images)]
         np.testing.assert_allclose(ran[1].distances, ran[0].distances, atol=2e-3)

@@ -87,9 +87,9 @@ def test_what_is_shipped_is_whole_and_small_and_walks() -> None:
         repertoire = read_repertoire(file)
         assert repertoire.robot.name == robot
         assert repertoire.elites.objectives.min() >= repertoire.settings.min_objective
-        with Evaluator(repertoire, {"intact": repertoire.robot}) as evaluator:
-            best = np.argmax(repertoire.elites.objectives)
-            walks = evaluator.run(np.full(4, best), np.arange(4))
+        evaluator = Evaluator(repertoire, {"intact": repertoire.robot})
+        best = np.argmax(repertoire.elites.objectives)
+        walks = evaluator.run(np.full(4, best), np.arange(4))
         assert walks.distances.min() > shortest
         assert not walks.fell.any()
         assert read_table(RunFiles(file).rehearsal, repertoire).conditions[0] == "healthy"

@@ -11,6 +11,7 @@ from repertoire.archives.archive import Elites
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import start_training
+from robots.simulation.threads import Threads
 from robots.words import short
 from surefoot.shipped import best_known
 from tests.repertoire.conftest import SMALL
@@ -27,7 +28,7 @@ def trained(small_run: bytes, tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def small_run(tmp_path_factory) -> bytes:
     folder = tmp_path_factory.mktemp("run") / "ant"
-    with start_training("ant", "sep-cma-mae", out=folder, threads=1, **SMALL) as training:
+    with start_training("ant", "sep-cma-mae", out=folder, backend=Threads(1), **SMALL) as training:
         training.run(folder / FILE_NAME)
     return (folder / FILE_NAME).read_bytes()
 

@@ -14,6 +14,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import start_training
+from robots.simulation.threads import Threads
 from tests.repertoire.conftest import SMALL
 
 SMALL_RUN = {key: value for key, value in SMALL.items() if key != "emitters"}
@@ -25,7 +26,7 @@ def folder(tmp_path_factory) -> Path:
     made = tmp_path_factory.mktemp("runs")
     for name, seed in (("a", 3), ("b", 4)):
         with start_training(
-            "ant", "map-elites", out=made / name, threads=1, **SMALL_RUN | {"seed": seed}
+            "ant", "map-elites", out=made / name, backend=Threads(1), **SMALL_RUN | {"seed": seed}
         ) as run:
             run.run(made / name / FILE_NAME)
     return made
@@ -85,11 +86,11 @@ def test_what_comes_out_can_be_corrected_but_not_resumed(run, folder, tmp_path) 
 
 def test_what_cannot_share_an_archive_is_refused(run, folder, both, tmp_path) -> None:
     a = folder / "a" / FILE_NAME
-    with reevaluation(both[0], episodes=1, seed=0, threads=1) as evaluation:
-        evaluation.run()
+    evaluation = reevaluation(both[0], episodes=1, seed=0, backend=Threads(1))
+    evaluation.run()
     write_repertoire(tmp_path / "corrected.h5", correct(evaluation).repertoire)
     specialist = RefinedGait(both[0].elites.solutions[0], 0, 0, 1.0, 0.0, 9, ("front_left:lost",))
-    write_repertoire(tmp_path / "strong.h5", keep_gaits(both[0], [specialist], seed=0, threads=1))
+    write_repertoire(tmp_path / "strong.h5", keep_gaits(both[0], [specialist], seed=0, backend=Threads(1)))
     longer = walking_record(both[1].robot.with_episode_steps(41))
     write_repertoire(tmp_path / "longer.h5", replace(both[1], problem=longer))
     (tmp_path / "text.h5").write_text("no repertoire")

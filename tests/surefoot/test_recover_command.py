@@ -5,7 +5,6 @@ import shlex
 import signal
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from repertoire.archives.archive import Elites
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.files.locks import locked
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from surefoot import progress
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
 
@@ -114,16 +113,14 @@ def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
     assert record(file)["selector"] == "rehearsed"
 
 
-class Clumsy(Simulation):
-    """Every episode ends in a fall."""
+def test_falls_can_be_limited(run, alone: Path, monkeypatch) -> None:
+    simulate = Threads.run
 
-    def evaluate(self, *arguments, **options):
-        episodes = super().evaluate(*arguments, **options)
+    def fall(*arguments, **options):
+        episodes = simulate(*arguments, **options)
         return replace(episodes, fell=np.ones_like(episodes.fell))
 
-
-def test_falls_can_be_limited(run, alone: Path, monkeypatch) -> None:
-    monkeypatch.setattr("repertoire.execution.executor.Simulation", Clumsy)
+    monkeypatch.setattr(Threads, "run", fall)
     for falls, words in ((1, "1 trial and 1 fall"), (3, "3 trials and 3 falls")):
         _, out, _ = run(*again(alone), "--selector", "best-first", "--max-falls", falls)
         assert [trial["fell"] for trial in record(alone)["trials"]] == [True] * falls
@@ -192,7 +189,7 @@ def test_what_takes_time_is_told(alone: Path) -> None:
         repertoire,
         parse_damage("front_left:lost", repertoire.robot),
         RecoveryRequest(trials=1, objective="reward", oracle=True, think_episodes=40, refine=0),
-        threads=1,
+        backend=Threads(1),
         on_progress=lambda what, share: told.append((what, share)),
     )
     for what in ("trying every gait", "thinking"):
@@ -327,11 +324,6 @@ def test_options_that_cannot_be(run, alone: Path, options: tuple[str, ...], mess
 
 
 def test_that_workers_differed_is_recorded(run, file: Path, monkeypatch) -> None:
-    source = SimpleNamespace(
-        differences="numpy 0.1 instead of 2.3",
-        threads=1,
-        executor=lambda *robots: Simulation(*robots, threads=1),
-    )
-    monkeypatch.setattr("repertoire.execution.executor._source", source)
+    monkeypatch.setattr(Threads, "differences", {"workers": "numpy 0.1 instead of 2.3"})
     assert run(*broken(file), "--trials", 2, "--selector", "rehearsed")[0] == 0
     assert record(file)["workers"] == "numpy 0.1 instead of 2.3"

@@ -127,10 +127,10 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, file: Path)
     (folder / "old-unfinished.h5").write_bytes(file.read_bytes())
     write_repertoire(folder / "alone.h5", read_repertoire(file))
     varied = {"seed": 1, "randomization": read_randomization("friction=0.5:1,models=2", gaits.robot)}
-    with rehearsal(gaits, [parse_damage(LOST, gaits.robot)], episodes=2, **varied) as evaluation:
-        evaluation.run()
-        table = rehearsed_table(evaluation)
-        write_table(folder / "varied.h5", table, evaluation.identity)
+    evaluation = rehearsal(gaits, [parse_damage(LOST, gaits.robot)], episodes=2, **varied)
+    evaluation.run()
+    table = rehearsed_table(evaluation)
+    write_table(folder / "varied.h5", table, evaluation.identity)
     assert read_table(folder / "varied.h5", gaits).randomization == table.randomization != "none"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     cases = [

@@ -9,6 +9,7 @@ from adapt.mission.pose import Pose
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import Stretch
 from adapt.selectors.catalogue import choose_selector
+from robots.simulation.threads import Threads
 from tests.adapt.mission.small import small_ant
 
 
@@ -17,7 +18,14 @@ def knowledge() -> Knowledge:
     gaits, table = small_ant()
     world = SimulatedWorld(gaits.robot, [], seed=1)
     entry = choose_selector("rehearsed", table)
-    settings = {"seed": 1, "episodes": 10, "refinement": None, "cores": 2, "healthy": None, "threads": 1}
+    settings = {
+        "seed": 1,
+        "episodes": 10,
+        "refinement": None,
+        "cores": 2,
+        "healthy": None,
+        "backend": Threads(1),
+    }
     found = Knowledge(gaits, entry, table, world, **settings, on_refined=lambda _found, _row: None)
     found.prepare()
     return found

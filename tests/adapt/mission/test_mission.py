@@ -8,6 +8,7 @@ from typing import Any
 import imageio.v3 as imageio
 import numpy as np
 import pytest
+from robots.simulation.simulation import Request
 
 import surefoot
 from adapt.damage.damage import Combination, Damage
@@ -29,12 +30,13 @@ from adapt.rehearsal.table import Table
 from adapt.self_model.twin import Run, Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
+from robots.backend import ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.locks import locked
 from robots.motors import Motors
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.simulation import Request, Simulation
+from robots.simulation.threads import ALL_CORES, Threads
 from robots.simulation.trace import SENSORS, TraceColumns
 from surefoot.mission import _Log
 from surefoot.shipped import repertoire_path
@@ -76,7 +78,7 @@ def test_a_leg_breaks_under_way_and_the_robot_reaches_its_goal(small: tuple[Repe
     assert (result.reached, result.goals) == (1, 1)
     assert events[-1].pose.distance((2.5, 0.5)) <= 0.25
     assert result.trials == kinds.count("trial") >= 1
-    again, _ = walk(small, **settings, threads=1)
+    again, _ = walk(small, **settings, backend=Threads(1))
     assert [event.line() for event in again] == [event.line() for event in events]
 
 
@@ -457,10 +459,13 @@ def test_the_monitor_takes_no_robot_that_differs_from_its_model_for_a_damaged_on
     monitor, row = Monitor(twin, repertoire.robot), int(np.argmax(repertoire.elites.objectives))
     monitor.begin(Combination(), row)
     bodies = [randomised(repertoire.robot, seed) for seed in range(100, 106)]
-    with Simulation(*bodies) as simulation:
-        walked = simulation.evaluate(
-            twin.solutions([row] * 6), np.arange(6), variants=np.arange(6), request=Request(traces=True)
-        )
+    walked = ALL_CORES.run(
+        ModelBatch(*bodies),
+        twin.solutions([row] * 6),
+        np.arange(6),
+        models=np.arange(6),
+        request=Request(traces=True),
+    )
     for trace in walked.traces:
         assert not any(monitor.watch(trace, made) for made in range(1, len(trace) + 1))
         monitor.calm()

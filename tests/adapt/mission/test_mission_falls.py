@@ -20,6 +20,7 @@ from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import Run, Thinking, Twin
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
+from robots.simulation.threads import Threads
 from tests.adapt.mission.small import small_hexapod
 
 GAITS, TABLE = small_hexapod()
@@ -31,7 +32,14 @@ ON_ITS_BACK = (0.0, 1.0, 0.0, 0.0)
 def knowledge() -> Knowledge:
     world = SimulatedWorld(GAITS.robot, [], seed=1)
     entry = choose_selector("rehearsed", TABLE)
-    settings = {"seed": 1, "episodes": 10, "refinement": None, "cores": 2, "healthy": None, "threads": 1}
+    settings = {
+        "seed": 1,
+        "episodes": 10,
+        "refinement": None,
+        "cores": 2,
+        "healthy": None,
+        "backend": Threads(1),
+    }
     found = Knowledge(GAITS, entry, TABLE, world, **settings, on_refined=lambda _found, _row: None)
     found.prepare()
     return found

@@ -15,6 +15,7 @@ from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot, load_robot, robot_from_text
+from robots.simulation.threads import Threads
 
 STEPS = 30
 CONDITIONS = ("healthy", "front_left:lost", "back_right:dead")
@@ -43,7 +44,7 @@ def small_repertoire(k: int = 5, *, seed: int = 0) -> Repertoire:
 def save_rehearsal(path: Path, repertoire: Repertoire, conditions: Sequence[str], *, episodes: int) -> Table:
     """Rehearse damages, and return the table as it is saved in a file."""
     damages = [parse_damage(text, repertoire.robot) for text in conditions]
-    with rehearsal(repertoire, damages, episodes=episodes, seed=0, threads=1) as evaluation:
-        evaluation.run()
+    evaluation = rehearsal(repertoire, damages, episodes=episodes, seed=0, backend=Threads(1))
+    evaluation.run()
     write_table(path, rehearsed_table(evaluation), evaluation.identity)
     return read_table(path, repertoire)

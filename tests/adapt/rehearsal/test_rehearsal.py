@@ -9,12 +9,13 @@ from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
+from robots.backend import ModelBatch
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
 
 EPISODES = 3
@@ -27,21 +28,21 @@ def repertoire() -> Repertoire:
 
 def rehearsed(repertoire: Repertoire, *texts: str, robot: Robot | None = None, **changes) -> Table:
     damages = [parse_damage(text, repertoire.robot) for text in texts]
-    settings = {"episodes": EPISODES, "seed": 5, "threads": 1} | changes
-    with rehearsal(repertoire, damages, robot=robot, **settings) as evaluation:
-        evaluation.run()
+    settings = {"episodes": EPISODES, "seed": 5, "backend": Threads(1)} | changes
+    evaluation = rehearsal(repertoire, damages, robot=robot, **settings)
+    evaluation.run()
     return rehearsed_table(evaluation)
 
 
 def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> None:
     seeds: list[np.ndarray] = []
-    evaluate = Simulation.evaluate
+    run = Threads.run
 
-    def watch(self, parameters, chosen, **options):
+    def watch(self, batch, solutions, chosen, **options):
         seeds.append(chosen)
-        return evaluate(self, parameters, chosen, **options)
+        return run(self, batch, solutions, chosen, **options)
 
-    monkeypatch.setattr(Simulation, "evaluate", watch)
+    monkeypatch.setattr(Threads, "run", watch)
     expected = rehearsed(repertoire, *CONDITIONS, block=4)
     common = np.concatenate(seeds).reshape(-1, EPISODES)
     assert (common == common[0]).all()
@@ -54,9 +55,8 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
         robot = repertoire.robot.with_episode_steps(STEPS)
         if number:
             robot = parse_damage(condition, robot).apply(robot)
-        with Simulation(robot, threads=1) as simulation:
-            solutions = np.repeat(repertoire.elites.solutions, EPISODES, axis=0)
-            found = evaluate(simulation, solutions, np.tile(common[0], k))
+        solutions = np.repeat(repertoire.elites.solutions, EPISODES, axis=0)
+        found = run(Threads(1), ModelBatch(robot), solutions, np.tile(common[0], k))
         objectives = found.objectives.reshape(k, EPISODES)
         evidence = evidence_of(found, robot).reshape(k, EPISODES, -1)
         assert expected.objectives[number] == pytest.approx(objectives.mean(axis=1), rel=1e-5)
@@ -73,18 +73,22 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
 def test_a_rehearsal_on_randomised_models_is_one_of_the_same_repertoire(repertoire, tmp_path) -> None:
     damages = [parse_damage(CONDITIONS[1], repertoire.robot)]
     drawn = Randomization(strength=(0.5, 0.6), models=2)
-    settings = {"episodes": 2, "seed": 1, "threads": 1}
-    with rehearsal(repertoire, damages, randomization=drawn, **settings) as evaluation:
-        evaluation.run()
+    settings = {"episodes": 2, "seed": 1, "backend": Threads(1)}
+    evaluation = rehearsal(repertoire, damages, randomization=drawn, **settings)
+    evaluation.run()
     table = rehearsed_table(evaluation)
     seeds = derive_seeds(1, SeedFamily.REHEARSAL, 0, 2)  # both even: they do not choose the models
     assert not any(seeds % 2)
     models = [model.with_episode_steps(STEPS) for model in draw_models(repertoire.robot, drawn)]
     for number, damaged in enumerate([lambda model: model, damages[0].apply]):
-        with Simulation(*[damaged(model) for model in models], threads=1) as simulation:
-            solutions = np.repeat(repertoire.elites.solutions, 2, axis=0)
-            k = len(repertoire)
-            found = simulation.evaluate(solutions, np.tile(seeds, k), variants=np.tile([0, 1], k))
+        solutions = np.repeat(repertoire.elites.solutions, 2, axis=0)
+        k = len(repertoire)
+        found = Threads(1).run(
+            ModelBatch(*[damaged(model) for model in models]),
+            solutions,
+            np.tile(seeds, k),
+            models=np.tile([0, 1], k),
+        )
         means = found.objectives.reshape(k, 2).mean(axis=1)
         assert table.objectives[number] == pytest.approx(means, rel=1e-5)
     write_table(tmp_path / "table.h5", table, evaluation.identity)
@@ -93,14 +97,14 @@ def test_a_rehearsal_on_randomised_models_is_one_of_the_same_repertoire(repertoi
 
 
 def test_what_diverged_is_a_fall_with_the_minimum_objective(repertoire, monkeypatch) -> None:
-    evaluate = Simulation.evaluate
+    run = Threads.run
 
-    def one_fails(self, parameters, seeds, **options):
-        found = evaluate(self, parameters, seeds, **options)
+    def one_fails(self, *work, **options):
+        found = run(self, *work, **options)
         found.diverged[1], found.fell[1], found.objectives[1], found.measures[1] = True, True, np.nan, np.nan
         return found
 
-    monkeypatch.setattr(Simulation, "evaluate", one_fails)
+    monkeypatch.setattr(Threads, "run", one_fails)
     table = rehearsed(repertoire, episodes=1)
     assert table.objectives[0, 1] == -300
     assert table.falls[0, 1] == 1
@@ -121,7 +125,7 @@ def test_the_healthy_robot_comes_first_and_every_damage_once(repertoire) -> None
 
     def conditions(*texts: str) -> tuple[str, ...]:
         damages = [parse_damage(text, robot) for text in texts]
-        return rehearsal(repertoire, damages, episodes=1, seed=0, threads=1).evaluator.conditions
+        return rehearsal(repertoire, damages, episodes=1, seed=0, backend=Threads(1)).evaluator.conditions
 
     assert conditions() == ("healthy",)
     assert conditions(" front_left : lost", "healthy") == ("healthy", "front_left:lost")

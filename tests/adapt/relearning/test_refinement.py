@@ -18,9 +18,9 @@ from adapt.relearning.keeping import keep_gaits
 from adapt.relearning.refinement import refine
 from adapt.requests import RecoveryRequest
 from adapt.self_model.twin import RefinementSettings, Thinking
-from repertoire.execution.executor import start_executor
+from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import ALL_CORES, ONE_THREAD, Threads, backend_of
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
 
 LOST = "left_front:lost"
@@ -37,7 +37,7 @@ def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> Non
             objective=PROGRESS,
             settings=RefinementSettings(episodes=810, batch_size=10, sigma0=0.03),
             seed=5,
-            threads=threads,
+            backend=backend_of(threads),
         )
         for threads in (1, 2)
     ]
@@ -46,18 +46,18 @@ def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> Non
     assert found.score == several[1].score > found.before + 0.02
     assert 810 <= found.episodes <= 810 + 10 + 3 * 8, "the last generation and the final episodes come on top"
     seeds = np.arange(1000, 1020)
-    with Simulation(robot) as simulation:
-        scores = [
-            PROGRESS.of(simulation.evaluate(np.tile(solution, (20, 1)), seeds)).mean()
-            for solution in (*start, found.solution)
-        ]
+    backend, batch = ALL_CORES, ModelBatch(robot)
+    scores = [
+        PROGRESS.of(backend.run(batch, np.tile(solution, (20, 1)), seeds)).mean()
+        for solution in (*start, found.solution)
+    ]
     assert max(scores[0], scores[found.start]) < scores[3] - 0.02
 
 
 def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> None:
     robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
     settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-12)
-    found = refine([robot], start, objective=PROGRESS, settings=settings, seed=1, threads=1)
+    found = refine([robot], start, objective=PROGRESS, settings=settings, seed=1, backend=Threads(1))
     assert any(np.array_equal(found.solution, one) for one in start)
     assert found.score == found.before
     assert 0 < found.fall < 1, "eight episodes prove nothing"
@@ -68,18 +68,17 @@ def test_a_long_search_leaves_short_episodes_early(monkeypatch) -> None:
     monkeypatch.setattr(refinement, "_SHORTEST", 0.0)
     lengths: list[int] = []
 
-    def start(*robots, threads):
+    def start(*robots):
         lengths.append(robots[0].description.episode_steps)
         marks.append(search.spent if lengths[1:] else 0)
-        return start_executor(*robots, threads=threads)
+        return ModelBatch(*robots)
 
     marks: list[int] = []
-    monkeypatch.setattr(refinement, "start_executor", start)
+    monkeypatch.setattr(refinement, "ModelBatch", start)
     gaits = short_gaits()
     settings = RefinementSettings(episodes=100, batch_size=4)
-    search = refinement._Search([gaits.robot], PROGRESS, settings, 1, 0, 1, None, lambda: False)
+    search = refinement._Search([gaits.robot], PROGRESS, settings, 1, 0, ONE_THREAD, None, lambda: False)
     search.run(gaits.elites.solutions[:2])
-    search.close()
     assert lengths == [STEPS, round(0.4 * STEPS), STEPS]
     assert 20 * STEPS <= marks[2] < 40 * STEPS, "not after 60 of 100 episodes"
 
@@ -93,7 +92,7 @@ def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
         objective=PROGRESS,
         settings=settings,
         seed=1,
-        threads=1,
+        backend=Threads(1),
         on_progress=told.append,
         hurried=lambda: len(told) >= 1,
     )
@@ -110,8 +109,9 @@ def test_settings_that_cannot_be(wrong) -> None:
 
 
 def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() -> None:
-    with Simulation(short_gaits().robot) as simulation:
-        episodes = simulation.evaluate(short_gaits().elites.solutions[:4], np.arange(4))
+    episodes = ALL_CORES.run(
+        ModelBatch(short_gaits().robot), short_gaits().elites.solutions[:4], np.arange(4)
+    )
     episodes.distances[:] = [2.0, 2.0, -9.0, 5.0]
     episodes.steps[:] = [STEPS, STEPS // 2, STEPS, 1]
     episodes.diverged[:] = [False, False, False, True]
@@ -134,10 +134,10 @@ def test_the_objective_of_a_recovery_is_found_by_name() -> None:
 
 def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_path) -> None:
     gaits = short_gaits(6)
-    with rehearsal(gaits, [parse_damage(LOST, gaits.robot)], episodes=2, seed=0, threads=1) as evaluation:
-        evaluation.run()
-        table = rehearsed_table(evaluation)
-        found = evaluation.results()
+    evaluation = rehearsal(gaits, [parse_damage(LOST, gaits.robot)], episodes=2, seed=0, backend=Threads(1))
+    evaluation.run()
+    table = rehearsed_table(evaluation)
+    found = evaluation.results()
     np.testing.assert_allclose(table.distances, found.distances.reshape(2, 6, 2).mean(axis=2), rtol=1e-6)
     progress = PROGRESS.of_table(table)
     survived = found.steps.reshape(2, 6, 2).mean(axis=2) / STEPS
@@ -158,20 +158,24 @@ def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_
 @pytest.fixture(scope="module")
 def recovery():
     """A recovery that relearns."""
-    return recovered(threads=2)
+    return recovered(backend=Threads(2))
 
 
 def recovered(threads: int):
     gaits = short_gaits()
     thinking = Thinking(
-        gaits, None, 200, refinement=RefinementSettings(episodes=400, batch_size=10), threads=threads
+        gaits,
+        None,
+        200,
+        refinement=RefinementSettings(episodes=400, batch_size=10),
+        backend=backend_of(threads),
     )
     return recover(
         gaits,
         parse_damage(LOST, gaits.robot),
         RecoveryRequest(seed=2, trials=4),
         thinking=thinking,
-        threads=threads,
+        backend=backend_of(threads),
     )
 
 
@@ -198,7 +202,7 @@ def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
 
 @pytest.mark.xdist_group("relearning")  # which share a recovery
 def test_what_is_found_does_not_depend_on_the_number_of_threads(recovery) -> None:
-    again = recovered(threads=1)
+    again = recovered(backend=Threads(1))
     assert [trial.measured for trial in again.trials] == [trial.measured for trial in recovery.trials]
     np.testing.assert_array_equal(again.refined[0].solution, recovery.refined[0].solution)
 
@@ -207,8 +211,8 @@ def test_what_is_found_does_not_depend_on_the_number_of_threads(recovery) -> Non
 def test_gaits_that_were_found_are_kept_with_where_they_come_from(recovery) -> None:
     gaits, (first, *_) = short_gaits(), recovery.refined
     second = replace(first, row=41, parent=40, believed=("left_front:dead",), episodes=7)
-    kept = keep_gaits(gaits, [first], seed=2, threads=1)
-    again = keep_gaits(kept, [second, replace(second, row=42, parent=41)], seed=2, threads=1)
+    kept = keep_gaits(gaits, [first], seed=2, backend=Threads(1))
+    again = keep_gaits(kept, [second, replace(second, row=42, parent=41)], seed=2, backend=Threads(1))
     assert (len(kept), len(again), again.elites) == (41, 43, gaits.elites)
     assert again.specialists.damages == (first.believed, second.believed, second.believed)
     assert again.specialists.parents.tolist() == [gaits.elites.cells[first.parent]] * 3

@@ -9,6 +9,7 @@ from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.relearning import relearner as module
 from adapt.relearning.relearner import Relearner
 from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from robots.simulation.threads import Threads
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
 
 LOST, DEAD = (parse_damage(f"left_front:{kind}", short_gaits().robot) for kind in ("lost", "dead"))
@@ -17,7 +18,7 @@ LOST, DEAD = (parse_damage(f"left_front:{kind}", short_gaits().robot) for kind i
 def relearner() -> Relearner:
     refinement = RefinementSettings(episodes=40, batch_size=4)
     thinking = Thinking(
-        short_gaits(), None, 10, objective=Progress(0.1, STEPS), refinement=refinement, threads=1
+        short_gaits(), None, 10, objective=Progress(0.1, STEPS), refinement=refinement, backend=Threads(1)
     )
     return Relearner(Twin(thinking), seed=1)
 
@@ -48,9 +49,9 @@ def test_models_are_drawn_in_proportion_and_one_that_is_certain_only_once(
 
 def test_a_gait_is_rehearsed_as_the_others_were() -> None:
     gaits = short_gaits(6)
-    with rehearsal(gaits, [LOST], episodes=3, seed=0, threads=1) as evaluation:
-        evaluation.run()
-        table = rehearsed_table(evaluation)
+    evaluation = rehearsal(gaits, [LOST], episodes=3, seed=0, backend=Threads(1))
+    evaluation.run()
+    table = rehearsed_table(evaluation)
     found, known = relearner(), Progress(0.1, STEPS).of_table(table)
     rows = [
         int(np.argmax((short_gaits().elites.solutions == one).all(axis=1))) for one in gaits.elites.solutions

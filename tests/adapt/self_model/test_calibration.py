@@ -14,13 +14,14 @@ from adapt.damage.damage import Combination
 from adapt.self_model.calibrating import calibrate
 from adapt.self_model.calibration import read_calibration, read_randomization, read_traces, write_calibration
 from adapt.self_model.twin import Run, Thinking, Twin
+from robots.backend import ModelBatch
 from robots.deployment.traces import read_trace
 from robots.description import Draw, Randomization
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.evaluations import Request
 from robots.randomization import draw, draw_models, model_of
 from robots.robot import load_robot
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads, backend_of
 
 PRIOR = Randomization(strength=(0.6, 1.4), delay=(0, 2), damping=(0.5, 1.5))
 ROW = 7
@@ -28,9 +29,10 @@ ROW = 7
 
 def trace_of(robot, seed=3):
     """What the gait does on a robot."""
-    with Simulation(robot, threads=1) as simulation:
-        solution = short_gaits().elites.solutions[[ROW]]
-        return simulation.evaluate(solution, np.array([seed]), request=Request(traces=True)).traces[0]
+    solution = short_gaits().elites.solutions[[ROW]]
+    return (
+        Threads(1).run(ModelBatch(robot), solution, np.array([seed]), request=Request(traces=True)).traces[0]
+    )
 
 
 @cache
@@ -43,7 +45,7 @@ def truth() -> Draw:
 def calibrated():
     gaits = short_gaits()
     trace = trace_of(model_of(gaits.robot, truth(), "the real one"))
-    return calibrate(gaits, [(ROW, trace)], prior=PRIOR, models=60, threads=2)
+    return calibrate(gaits, [(ROW, trace)], prior=PRIOR, models=60, backend=Threads(2))
 
 
 def test_it_finds_the_parameters_with_their_intervals():
@@ -64,7 +66,7 @@ def test_it_does_not_depend_on_threads():
     trace = trace_of(short_gaits().robot)
     prior = Randomization(friction=(0.5, 1.5))
     several = [
-        calibrate(short_gaits(), [(ROW, trace)], prior=prior, models=8, threads=threads).values
+        calibrate(short_gaits(), [(ROW, trace)], prior=prior, models=8, backend=backend_of(threads)).values
         for threads in (1, 2)
     ]
     np.testing.assert_array_equal(*several)
@@ -77,7 +79,7 @@ def test_a_damaged_robot_or_another_gait_is_refused():
     damaged = trace_of(parse_damage("joint=left_front_femur:locked@0.5", gaits.robot).apply(gaits.robot))
     for row, trace in ((ROW, damaged), (20, trace_of(gaits.robot))):
         with pytest.raises(InvalidValueError, match="no model within the ranges"):
-            calibrate(gaits, [(row, trace)], prior=PRIOR, models=40, threads=2)
+            calibrate(gaits, [(row, trace)], prior=PRIOR, models=40, backend=Threads(2))
     with pytest.raises(InvalidValueError, match="at least one gait"):
         calibrate(gaits, [])
     with pytest.raises(InvalidValueError, match="at least 40 models"):
@@ -117,7 +119,7 @@ def test_models_for_training_are_those_of_the_calibration():
 
 
 def test_thinking_begins_with_it():
-    thinking = Thinking(short_gaits(), None, 100, calibration=calibrated(), threads=1)
+    thinking = Thinking(short_gaits(), None, 100, calibration=calibrated(), backend=Threads(1))
     ((row, trace),) = thinking.before
     assert row == ROW
     healthy = Twin(thinking).run([Run(Combination(), ROW, 3)], traced=True).traces[0]

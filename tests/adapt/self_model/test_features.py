@@ -5,10 +5,11 @@ import pytest
 
 from adapt.damage.text import parse_damage
 from adapt.self_model.features import Features, check_sensors
+from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.evaluations import Request
 from robots.robot import load_robot
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from robots.simulation.trace import SENSORS, TraceColumns
 
 ROBOT = load_robot("hexapod").with_episode_steps(100)
@@ -112,10 +113,13 @@ def test_the_share_of_its_torque_that_a_weak_motor_gives() -> None:
     robot, gait = load_robot("hexapod").with_episode_steps(100), np.full((1, 36), 0.5, np.float32)
     gait[:, 0::3] = 0.9
     weak = parse_damage(f"joint={JOINT}:weak@0.3", robot).apply(robot)
-    with Simulation(robot, weak, threads=1) as simulation:
-        traces = simulation.evaluate(
-            np.repeat(gait, 2, axis=0), np.zeros(2, int), variants=np.arange(2), request=Request(traces=True)
-        )
+    traces = Threads(1).run(
+        ModelBatch(robot, weak),
+        np.repeat(gait, 2, axis=0),
+        np.zeros(2, int),
+        models=np.arange(2),
+        request=Request(traces=True),
+    )
     assert traces.traces is not None
     features = Features(robot)
     found = [values(features, trace) for trace in traces.traces]

@@ -22,6 +22,7 @@ from adapt.self_model.rating import Rating
 from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import Run, Thinking, Twin
 from robots.errors import InvalidValueError
+from robots.simulation.threads import Threads
 
 JOINTS = only("weak", "offset", "lost")
 DAMAGE = "joint=left_middle_femur:offset@0.6+joint=right_rear_coxa:weak@0.05"
@@ -32,7 +33,7 @@ def fitted(
 ) -> Rating:
     """A rating of models after one trial, perhaps with a trace of its own, and a search."""
     repertoire = short_gaits()
-    thinking = Thinking(repertoire, None, **{"episodes": 420, "threads": 2, **limits})
+    thinking = Thinking(repertoire, None, **{"episodes": 420, "backend": Threads(2), **limits})
     rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
     fit = Fit(rating, Suspects(repertoire.robot, without=without), [], seed=3)
     shown, fell, _ = trial(text, 0)
@@ -55,7 +56,7 @@ def rating() -> Rating:
 
 
 def test_two_faults_are_found_the_same_for_any_number_of_threads() -> None:
-    fit, again = found_first(), fitted(DAMAGE, threads=1)
+    fit, again = found_first(), fitted(DAMAGE, backend=Threads(1))
     best = fit.best(1)[0]
     kinds = {(single.target, single.kind): single.strength for single in best.singles}
     assert kinds["joint=left_middle_femur", "offset"] == pytest.approx(0.6, abs=0.1)
@@ -174,7 +175,7 @@ def test_what_one_joint_was_off_by_before_any_joint_may_be_off_by() -> None:
     variances = []
     for before in ((), ((0, trace),)):
         repertoire = short_gaits()
-        thinking = Thinking(repertoire, None, 100, before=before, threads=2)
+        thinking = Thinking(repertoire, None, 100, before=before, backend=Threads(2))
         rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
         rating.tell(0, trace, False)
         rating.simulate([rating.healthy], episodes=4)
@@ -215,7 +216,7 @@ def test_a_stuck_joint_is_read_off_encoders_that_are_noisy() -> None:
 
 def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() -> None:
     repertoire = short_gaits(300)
-    twin = Twin(Thinking(repertoire, None, 1000, threads=2))
+    twin = Twin(Thinking(repertoire, None, 1000, backend=Threads(2)))
     rating = Rating(twin, Features(repertoire.robot), seed=3)
     found = Forecast(twin, repertoire.elites.measures, seed=3)
     twin.begin()
@@ -233,7 +234,7 @@ def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() ->
 
 def test_no_two_gaits_and_no_two_purposes_share_the_seed_of_an_episode(monkeypatch) -> None:
     repertoire, seeds = short_gaits(), []
-    twin = Twin(Thinking(repertoire, None, 1000, threads=2))
+    twin = Twin(Thinking(repertoire, None, 1000, backend=Threads(2)))
     run = twin.run
 
     def remembered(runs, *, traced=False):
@@ -283,7 +284,7 @@ class Robot:
     def __init__(self, text: str, library: tuple[str, ...] = (), **thinking: object) -> None:
         self.text, self.repertoire = text, short_gaits()
         elites = self.repertoire.elites
-        limits = {"seconds": None, "episodes": 500, "without": JOINTS, "threads": 2} | thinking
+        limits = {"seconds": None, "episodes": 500, "without": JOINTS, "backend": Threads(2)} | thinking
         self.context = Context(
             Prior(elites.objectives, elites.measures, 0.0),
             trials=8,
@@ -293,7 +294,7 @@ class Robot:
         )
 
     def rehearsal(self, conditions: tuple[str, ...]) -> Table:
-        k, twin = len(self.repertoire), Twin(Thinking(self.repertoire, threads=2))
+        k, twin = len(self.repertoire), Twin(Thinking(self.repertoire, backend=Threads(2)))
         damages = [parse_damage(text, self.repertoire.robot) for text in conditions]
         found = twin.run([Run(damage, row, 5) for damage in damages for row in range(k)])
         shape = (len(conditions), k, 1)

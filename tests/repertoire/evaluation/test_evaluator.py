@@ -12,11 +12,12 @@ from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_an
 from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
+from robots.backend import Backend, ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.seeds import SeedFamily
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads, backend_of
 from tests.adapt.rehearsal.small import STEPS, small_repertoire
 
 N = 3
@@ -50,7 +51,7 @@ def start(repertoire, conditions):
         family=SeedFamily.ORACLE,
         block=None,
     ):
-        evaluator = Evaluator(other, among, threads=threads)
+        evaluator = Evaluator(other, among, backend=backend_of(threads))
         started.append(evaluator)
         return Evaluation(evaluator, episodes=episodes, seed=seed, family=family, block=block)
 
@@ -62,10 +63,10 @@ def start(repertoire, conditions):
 @pytest.fixture(scope="module")
 def expected(repertoire, conditions) -> Episodes:
     """What an uninterrupted evaluation on one thread finds."""
-    with Evaluation(
-        Evaluator(repertoire, conditions, threads=1), episodes=N, seed=5, family=SeedFamily.ORACLE
-    ) as evaluation:
-        evaluation.run()
+    evaluation = Evaluation(
+        Evaluator(repertoire, conditions, backend=Threads(1)), episodes=N, seed=5, family=SeedFamily.ORACLE
+    )
+    evaluation.run()
     return evaluation.results()
 
 
@@ -79,8 +80,11 @@ def test_the_results_are_those_of_the_simulation_on_common_seeds(start, repertoi
     seeds = start()._seeds
     assert len(set(seeds)) == N
     for number, robot in enumerate(conditions.values()):
-        with Simulation(robot.with_episode_steps(STEPS), threads=1) as simulation:
-            found = simulation.evaluate(np.repeat(repertoire.elites.solutions, N, axis=0), np.tile(seeds, 5))
+        found = Threads(1).run(
+            ModelBatch(robot.with_episode_steps(STEPS)),
+            np.repeat(repertoire.elites.solutions, N, axis=0),
+            np.tile(seeds, 5),
+        )
         part = slice(15 * number, 15 * (number + 1))
         assert np.array_equal(found.objectives, expected.objectives[part])
         assert np.array_equal(found.measures, expected.measures[part])
@@ -92,7 +96,7 @@ def test_neither_threads_nor_blocks_nor_a_stop_change_anything(
     start, expected, tmp_path, threads: int, block: int, stop_after: int
 ) -> None:
     unfinished, steps = tmp_path / "unfinished.h5", iter(range(10**6))
-    evaluation = start(threads=threads, block=block)
+    evaluation = start(backend=backend_of(threads), block=block)
     evaluation.run(unfinished, stop=lambda: next(steps) >= stop_after)
     done = evaluation.done
     assert done == min(stop_after * block, evaluation.total)
@@ -134,24 +138,21 @@ def test_the_time_left_is_estimated_without_a_trace(start, expected) -> None:
     assert same(evaluation.results(), expected)
 
 
-class MadeUp:
-    """An executor that gives what the first parameter says, and diverges where it is negative."""
+class MadeUp(Backend):
+    """A backend that gives what the first parameter says, and diverges where it is negative."""
 
     threads = 1
 
     def __init__(self) -> None:
         self.seeds: list[np.ndarray] = []
 
-    def evaluate(self, parameters, seeds, *, variants=None, request=None, on_finished=None) -> Episodes:
+    def run(self, batch, parameters, seeds, *, models=None, request=None, on_finished=None) -> Episodes:
         self.seeds.append(np.array(seeds))
         diverged = parameters[:, 0] < 0
-        objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if variants is None else variants))
+        objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if models is None else models))
         found = Episodes.unknown(len(seeds), load_robot("ant"))
         fell = np.array(seeds) % 2 == 0
         return replace(found, objectives=objectives, diverged=diverged, fell=fell)
-
-    def close(self) -> None:
-        pass
 
 
 def scored(repertoire: Repertoire, *scores: float) -> Repertoire:
@@ -163,33 +164,28 @@ def scored(repertoire: Repertoire, *scores: float) -> Repertoire:
 
 
 @pytest.fixture
-def executor(monkeypatch) -> MadeUp:
-    made_up = MadeUp()
-    start = "repertoire.evaluation.evaluator.start_executor"
-    monkeypatch.setattr(start, lambda *robots, threads: made_up)
-    return made_up
+def made_up() -> MadeUp:
+    return MadeUp()
 
 
-def test_elites_that_are_compared_run_the_same_episodes(repertoire, conditions, executor) -> None:
-    evaluator = Evaluator(scored(repertoire, -1, 5, 7, 7), conditions)
+def test_elites_that_are_compared_run_the_same_episodes(repertoire, conditions, made_up) -> None:
+    evaluator = Evaluator(scored(repertoire, -1, 5, 7, 7), conditions, backend=made_up)
     objectives, fell = objectives_and_falls(evaluator, np.array([1, 3, 0]), np.array([3, 4]))
-    assert executor.seeds[0].tolist() == [3, 4] * 3
+    assert made_up.seeds[0].tolist() == [3, 4] * 3
     assert objectives.tolist() == [[5, 5], [7, 7], [-300, -300]]
     assert fell.tolist() == [[False, True]] * 3
 
 
-def test_of_equals_the_robot_walks_with_that_of_the_higher_objective(
-    repertoire, conditions, executor
-) -> None:
+def test_of_equals_the_robot_walks_with_that_of_the_higher_objective(repertoire, conditions, made_up) -> None:
     some = scored(repertoire, -1, 5, 7, 7)
     expected = max((2, 3), key=lambda row: some.elites.objectives[row])
-    evaluator = Evaluator(some, conditions)
+    evaluator = Evaluator(some, conditions, backend=made_up)
     assert find_incumbent(evaluator, seed=1) == expected
-    assert len(set(executor.seeds[0].tolist())) == 10
+    assert len(set(made_up.seeds[0].tolist())) == 10
 
 
-def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, executor, tmp_path) -> None:
-    evaluator = Evaluator(scored(repertoire, -1, 5), conditions)
+def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, made_up, tmp_path) -> None:
+    evaluator = Evaluator(scored(repertoire, -1, 5), conditions, backend=made_up)
     evaluation, again = (
         Evaluation(evaluator, episodes=2, seed=5, family=SeedFamily.ORACLE, block=3) for _ in range(2)
     )
@@ -202,12 +198,12 @@ def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, execu
 
 
 def test_a_correction_can_be_read_and_corrected_again(repertoire, tmp_path) -> None:
-    with reevaluation(repertoire, episodes=2, seed=0, threads=1) as evaluation:
-        evaluation.run()
+    evaluation = reevaluation(repertoire, episodes=2, seed=0, backend=Threads(1))
+    evaluation.run()
     write_repertoire(tmp_path / "corrected.h5", correct(evaluation).repertoire)
     corrected = read_repertoire(tmp_path / "corrected.h5")
-    with reevaluation(corrected, episodes=2, seed=0, threads=1) as evaluation:
-        evaluation.run()
+    evaluation = reevaluation(corrected, episodes=2, seed=0, backend=Threads(1))
+    evaluation.run()
     again = correct(evaluation)
     assert again.losses["qd_score"] == 0, "the same episodes give the same means"
     assert fingerprint(again.repertoire) == fingerprint(corrected)
@@ -270,7 +266,6 @@ def test_an_unfinished_file_that_is_unsound_is_refused(start, repertoire, tmp_pa
         ({"episodes": 10_001}, "episodes must be a whole number from 1 to 10000, not 10001"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"seed": 2**63}, "seed must be a whole number from 0 to"),
-        ({"threads": 0}, "threads must be at least 1"),
     ],
 )
 def test_wrong_numbers_are_refused(start, changes: dict, message: str) -> None:

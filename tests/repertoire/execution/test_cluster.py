@@ -10,16 +10,17 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
-
 from repertoire.execution.executor import set_executor_source, start_executor
+
 from repertoire.execution.provenance import software_versions
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import resume_training, start_training
+from robots.backend import ModelBatch
 from robots.errors import SurefootError
 from robots.evaluations import Request
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from tests.adapt.rehearsal.small import small_repertoire
 from tests.repertoire.evaluation.test_evaluator import on_the_moon, same
 
@@ -60,8 +61,7 @@ def work() -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def expected(work) -> Episodes:
-    with Simulation(*ROBOTS, threads=2) as simulation:
-        return simulation.evaluate(**work)
+    return Threads(2).run(ModelBatch(*ROBOTS), **work)
 
 
 def test_a_cluster_finds_what_a_simulation_finds(workers, work, expected) -> None:
@@ -82,8 +82,7 @@ def test_a_cluster_finds_what_a_simulation_finds(workers, work, expected) -> Non
 def test_transitions_are_those_of_a_simulation(workers, work) -> None:
     executor, work = start_executor(*ROBOTS), {**work, "request": Request(transitions=True)}
     found = executor.evaluate(**work).transitions
-    with Simulation(*ROBOTS, threads=2) as simulation:
-        expected = simulation.evaluate(**work).transitions
+    expected = Threads(2).run(ModelBatch(*ROBOTS), **work).transitions
     assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
     executor.close()
 
@@ -208,7 +207,7 @@ def test_a_worker_with_other_software_is_warned_of_and_recorded_for_good(
     assert len(said) == 1
     assert "a worker has numpy 0.1 instead of " in said[0]
     set_executor_source(None)
-    with resume_training(tmp_path, threads=1) as training:
+    with resume_training(tmp_path, backend=Threads(1)) as training:
         training.run(tmp_path / FILE_NAME)
     set_executor_source(workers)
     assert read_repertoire(tmp_path / FILE_NAME).versions["workers"].startswith("numpy 0.1 instead of ")

@@ -8,17 +8,18 @@ import pytest
 from adapt.damage.text import damaged_robots
 from repertoire.algorithms.catalogue import ALGORITHMS, start_search
 from repertoire.problems.locomotion import Locomotion
+from robots.backend import ModelBatch
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.randomization import draw_models
 from robots.robot import load_robot
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 
 
 @pytest.fixture(scope="module")
 def ant():
-    problem = Locomotion(load_robot("ant").with_episode_steps(30), threads=1)
+    problem = Locomotion(load_robot("ant").with_episode_steps(30), backend=Threads(1))
     yield problem
     problem.close()
 
@@ -31,7 +32,7 @@ def solutions(ant) -> np.ndarray:
 
 def test_a_search_whose_legs_start_alike_begins_with_the_best_of_many_gaits():
     robot = load_robot("quadruped").with_episode_steps(40)
-    with closing(Locomotion(robot, threads=1)) as problem:
+    with closing(Locomotion(robot, backend=Threads(1))) as problem:
         chosen, rng = problem.initial(np.random.default_rng(5)), np.random.default_rng(5)
         drawn = np.stack([robot.controller.initial(rng) for _ in range(robot.controller.tries)])
         objectives = problem.evaluate(drawn, rng.integers(2**31, size=len(drawn))).objectives
@@ -82,16 +83,13 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
     assert list(damaged) == [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in robot.description.legs]
     seeds = np.arange(240)
     same = np.repeat(solutions[:1], len(seeds), axis=0)
-    with (
-        closing(Locomotion(robot, threads=2, damage_share=0.3, breaker=damaged_robots)) as problem,
-        closing(Simulation(robot, *damaged.values(), threads=1)) as simulation,
-    ):
-        found = problem.evaluate(same, seeds).objectives
-        by_robot = [
-            simulation.evaluate(same, seeds, variants=np.full(240, i)).objectives
-            for i in range(1 + len(damaged))
-        ]
-        later = problem.evaluate(same[:50], seeds[100:150]).objectives
+    problem = Locomotion(robot, backend=Threads(2), damage_share=0.3, breaker=damaged_robots)
+    batch = ModelBatch(robot, *damaged.values())
+    found = problem.evaluate(same, seeds).objectives
+    by_robot = [
+        Threads(1).run(batch, same, seeds, models=np.full(240, i)).objectives for i in range(1 + len(damaged))
+    ]
+    later = problem.evaluate(same[:50], seeds[100:150]).objectives
     chosen = [
         np.flatnonzero(column == value) for column, value in zip(np.transpose(by_robot), found, strict=True)
     ]
@@ -118,18 +116,19 @@ def test_an_impossible_share_is_refused(ant, share, breaker, message):
 def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):
     robot, seeds = ant.record.robot, np.arange(200)
     randomization = Randomization(mass=(0.5, 1.5), models=3)
-    same, options = np.repeat(solutions[:1], 200, axis=0), {"threads": 2, "randomization": randomization}
+    same, options = (
+        np.repeat(solutions[:1], 200, axis=0),
+        {"backend": Threads(2), "randomization": randomization},
+    )
     models = draw_models(robot, randomization)
-    with (
-        closing(Locomotion(robot, **options)) as problem,
-        closing(Locomotion(robot, damage_share=0.5, breaker=damaged_robots, **options)) as damaged,
-        closing(Simulation(*models, threads=1)) as simulation,
-    ):
-        found = problem.evaluate(same, seeds).objectives
-        mixed = damaged.evaluate(same, seeds).objectives
-        by_model = np.array(
-            [simulation.evaluate(same, seeds, variants=np.full(200, i)).objectives for i in range(3)]
-        )
+    problem = Locomotion(robot, **options)
+    found = problem.evaluate(same, seeds).objectives
+    damaged = Locomotion(robot, damage_share=0.5, breaker=damaged_robots, **options)
+    mixed = damaged.evaluate(same, seeds).objectives
+    batch = ModelBatch(*models)
+    by_model = np.array(
+        [Threads(1).run(batch, same, seeds, models=np.full(200, i)).objectives for i in range(3)]
+    )
     ran = by_model == found
     assert ran.any(axis=0).all()
     assert (ran.sum(axis=1) > 40).all()

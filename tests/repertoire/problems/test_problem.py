@@ -9,6 +9,7 @@ from repertoire.problems.problem import Problem
 from robots.errors import InvalidValueError
 from robots.evaluations import Request, TransitionColumns
 from robots.robot import load_robot
+from robots.simulation.threads import Threads
 
 BENCHMARKS = ("sphere-2", "sphere-101", *(name.replace("-N", "-7") for name in PROBLEMS))
 
@@ -18,7 +19,7 @@ def problem(request: pytest.FixtureRequest):
     if request.param != "ant":
         yield make_problem(request.param)
         return
-    locomotion = Locomotion(load_robot("ant").with_episode_steps(5), threads=1)
+    locomotion = Locomotion(load_robot("ant").with_episode_steps(5), backend=Threads(1))
     yield locomotion
     locomotion.close()
 
@@ -107,7 +108,7 @@ def test_wrong_solutions_are_refused(problem: Problem) -> None:
 
 def test_locomotion_takes_its_settings_from_the_robot() -> None:
     robot = load_robot("ant")
-    locomotion = Locomotion(robot, threads=1)
+    locomotion = Locomotion(robot, backend=Threads(1))
     locomotion.close()
     assert locomotion.name == "ant"
     assert locomotion.archive == robot.description.archive

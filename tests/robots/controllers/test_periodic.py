@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
 
+from robots.backend import ModelBatch
 from robots.controllers.periodic import Periodic, PeriodicDescription, Reflexes
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.robot import Robot, load_robot, robot_from_text
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 
 FINE = 10_000
 
@@ -114,8 +115,9 @@ def test_without_gains_a_gait_with_reflexes_walks_as_without(hexapod: Robot) -> 
     for robot in (hexapod, _reacting(hexapod, "roll")):
         gait = np.zeros((1, robot.controller.parameter_count), np.float32)
         gait[0, :36] = parameters
-        with Simulation(robot.with_episode_steps(60), threads=1) as simulation:
-            results.append(simulation.evaluate(gait, np.zeros(1, np.int64)).distances[0])
+        results.append(
+            Threads(1).run(ModelBatch(robot.with_episode_steps(60)), gait, np.zeros(1, np.int64)).distances[0]
+        )
     assert results[0] == results[1] != 0
 
 

@@ -10,15 +10,16 @@ import pytest
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
+from robots.backend import ModelBatch
 from robots.deployment import film as film_module
 from robots.deployment.deployment import deploy
 from robots.deployment.film import film
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
 from robots.simulation.task import TARGET_X
+from robots.simulation.threads import Threads
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +37,7 @@ def test_telemetry_adds_up_to_the_evaluated_episode(ant, parameters, damage):
     damaged = damage.apply(ant) if damage else ant
     robot = described(damaged, episode_steps=80, position=None, alive=Alive(min_height=-1.0))
     telemetry = deploy(robot, parameters, seconds=80 * robot.control_step, seed=7)
-    with Simulation(robot, threads=1) as simulation:
-        episode = simulation.evaluate(parameters[None], np.array([7]))
+    episode = Threads(1).run(ModelBatch(robot), parameters[None], np.array([7]))
     assert len(telemetry) == episode.steps[0] == 80
     assert telemetry.ended == "time"
     assert telemetry.rewards.sum() == pytest.approx(episode.objectives[0], rel=1e-12)
@@ -103,8 +103,7 @@ def test_what_blew_up_is_not_recorded(ant, parameters):
 
     robot = ant.modified("strong", strengthen)
     telemetry = deploy(robot, parameters, seconds=1, seed=0)
-    with Simulation(robot, threads=1) as simulation:
-        episode = simulation.evaluate(parameters[None], np.array([0]))
+    episode = Threads(1).run(ModelBatch(robot), parameters[None], np.array([0]))
     assert episode.diverged[0]
     assert len(telemetry) == episode.steps[0] < 10
     assert telemetry.ended == "divergence"

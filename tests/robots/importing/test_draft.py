@@ -10,13 +10,14 @@ import yaml
 from dogs import LEGS, dog, write_dog
 
 from repertoire.training.runs import start_training
+from robots.backend import ModelBatch
 from robots.catalogue import MODELS, robot_names
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.robot import load_robot, read_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 from robots.stance import try_stance
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
@@ -40,9 +41,11 @@ def test_a_draft_describes_a_robot_that_can_be_simulated(tmp_path: Path) -> None
     # two stretched legs of 0.2 and 0.18 m at 0.5 and 0.4 rad to the vertical, and the sole's radius
     height = 0.2 * np.cos(0.5) + 0.18 * np.cos(0.4) + 0.02
     assert description.alive.min_height == pytest.approx(height / 2, abs=5e-3)
-    with Simulation(robot.with_episode_steps(20), threads=1) as simulation:
-        parameters = simulation.controller.initial(np.random.default_rng(0))[None]
-        assert simulation.evaluate(parameters, np.zeros(1, np.int64)).steps[0] == 20
+    parameters = robot.controller.initial(np.random.default_rng(0))[None]
+    assert (
+        Threads(1).run(ModelBatch(robot.with_episode_steps(20)), parameters, np.zeros(1, np.int64)).steps[0]
+        == 20
+    )
 
 
 # of the Half-Cheetah's legs one is folded up while its ankle is within its range: that is no leg to stand on

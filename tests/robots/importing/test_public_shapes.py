@@ -9,13 +9,14 @@ from dogs import write_dog
 
 from adapt.damage.edits import fix_joint
 from adapt.damage.text import parse_damage
+from robots.backend import ModelBatch
 from robots.errors import InvalidRobotError
 from robots.importing.draft import draft_robot
 from robots.mjcf import reading
 from robots.mjcf.reading import read_self_contained
 from robots.motors import Motors
 from robots.robot import load_robot, read_robot, robot_from_text
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 
 _LEG = """
       <body name="leg_{n}" pos="{x} {y} 0">
@@ -86,9 +87,8 @@ def test_a_robot_among_obstacles_with_joints_that_tendons_pull_is_drafted_and_wa
     assert robot.model.ntendon == 4
     most = Motors.of(robot.model, robot.description.joints).max_force[1]
     np.testing.assert_allclose(most, 0.5 * 60, err_msg="half of the tendon's 60 N")
-    with Simulation(robot.with_episode_steps(100), threads=1) as simulation:
-        still = np.zeros((1, simulation.controller.parameter_count), np.float32)
-        episodes = simulation.evaluate(still, np.zeros(1, np.int64))
+    still = np.zeros((1, robot.controller.parameter_count), np.float32)
+    episodes = Threads(1).run(ModelBatch(robot.with_episode_steps(100)), still, np.zeros(1, np.int64))
     assert not episodes.fell.any(), "its servos hold it"
 
 
@@ -111,8 +111,7 @@ def test_slides_have_any_order() -> None:
     rng, results = np.random.default_rng(0), []
     parameters = np.stack([walker.controller.initial(rng) for _ in range(3)])
     for robot in (walker, other):
-        with Simulation(robot, threads=1) as simulation:
-            results.append(simulation.evaluate(parameters, np.arange(3)))
+        results.append(Threads(1).run(ModelBatch(robot), parameters, np.arange(3)))
     for column in ("objectives", "distances", "steps", "paths"):
         np.testing.assert_allclose(getattr(results[1], column), getattr(results[0], column), rtol=1e-6)
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robots.backend import ModelBatch
 from robots.robot import Robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 
 
 def _with_alive(robot: Robot, **changes: object) -> Robot:
@@ -52,10 +53,8 @@ def test_who_forfeits_loses_what_it_gained_but_keeps_what_it_lost(ant: Robot, sp
 def test_an_episode_says_where_it_was_midway_and_where_it_ended(ant: Robot, controllers: np.ndarray) -> None:
     robot = ant.with_episode_steps(100)
     controllers = np.concatenate([0 * controllers[:2], controllers[:4]])  # without action it falls at once
-    with Simulation(robot, threads=2) as simulation:
-        episodes = simulation.evaluate(controllers, np.arange(len(controllers)))
-    with Simulation(ant.with_episode_steps(40), threads=1) as simulation:
-        short = simulation.evaluate(controllers, np.arange(len(controllers)))
+    episodes = Threads(2).run(ModelBatch(robot), controllers, np.arange(len(controllers)))
+    short = Threads(1).run(ModelBatch(ant.with_episode_steps(40)), controllers, np.arange(len(controllers)))
     assert 0 < episodes.fell.sum() < len(controllers), "some fall, some do not: or this test shows nothing"
     np.testing.assert_array_equal(episodes.fell, episodes.steps < 100)
     np.testing.assert_array_equal(episodes.midway, short.distances)

@@ -5,25 +5,26 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Faults, Robot
 from robots.simulation.environment import WalkingEnvironment
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 
 
 def test_it_equals_simulation_bit_for_bit(robot: Robot) -> None:
     seeds, rng = np.arange(4) + 40, np.random.default_rng(0)
-    with Simulation(robot.with_episode_steps(200), threads=2) as simulation:
-        controllers = np.stack([simulation.controller.initial(rng) for _ in seeds])
-        episodes = simulation.evaluate(controllers, seeds)
-        environment = WalkingEnvironment(robot.with_episode_steps(200))
-        for i, parameters in enumerate(controllers):
-            total, steps, info = _run(environment, simulation.controller, parameters, int(seeds[i]))
-            assert total == pytest.approx(episodes.objectives[i], abs=1e-12)  # what falls may forfeit the sum
-            assert steps == episodes.steps[i]
-            assert np.array_equal(info["measures"], episodes.measures[i])
-            assert info["distance"] == episodes.distances[i]
-            assert np.all((info["measures"] >= 0) & (info["measures"] <= 1))
+    backend, batch = Threads(2), ModelBatch(robot.with_episode_steps(200))
+    controllers = np.stack([robot.controller.initial(rng) for _ in seeds])
+    episodes = backend.run(batch, controllers, seeds)
+    environment = WalkingEnvironment(robot.with_episode_steps(200))
+    for i, parameters in enumerate(controllers):
+        total, steps, info = _run(environment, robot.controller, parameters, int(seeds[i]))
+        assert total == pytest.approx(episodes.objectives[i], abs=1e-12)  # what falls may forfeit the sum
+        assert steps == episodes.steps[i]
+        assert np.array_equal(info["measures"], episodes.measures[i])
+        assert info["distance"] == episodes.distances[i]
+        assert np.all((info["measures"] >= 0) & (info["measures"] <= 1))
 
 
 def test_frames_show_the_robot(robot: Robot) -> None:

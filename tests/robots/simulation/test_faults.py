@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from robots.backend import ModelBatch
 from robots.robot import Faults, Robot
 from robots.simulation.observing import normal
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 
 
 def _faulty(robot: Robot, faults: Faults) -> Robot:
@@ -81,15 +82,16 @@ def test_compiled_episodes_have_the_same_faults(ant: Robot, controllers: np.ndar
     robot = _faulty(ant, Faults(delay=3, stuck={names[8]: 0.5}, noisy={names[12]: 0.3})).with_episode_steps(
         60
     )
-    with Simulation(robot, threads=1) as simulation:
-        episodes = simulation.evaluate(controllers[:1], np.array([3]))
+    episodes = Threads(1).run(ModelBatch(robot), controllers[:1], np.array([3]))
     stepper = Stepper(robot)
     stepper.reset(3)
     while not stepper.over:
         stepper.drive(controllers[0])
     assert episodes.objectives[0] == stepper.tally.objective
-    with Simulation(ant.with_episode_steps(60), threads=1) as simulation:
-        assert simulation.evaluate(controllers[:1], np.array([3])).objectives[0] != episodes.objectives[0]
+    assert (
+        Threads(1).run(ModelBatch(ant.with_episode_steps(60)), controllers[:1], np.array([3])).objectives[0]
+        != episodes.objectives[0]
+    )
 
 
 def test_a_fixed_joint_reads_its_angle_and_a_lost_one_zero(ant: Robot) -> None:

@@ -340,10 +340,10 @@ def test_kernels_agree_with_their_python(ant: Robot, controllers: np.ndarray) ->
     """The same short episode, compiled and with compilation switched off."""
     code = (
         "import numpy as np; from robots.robot import load_robot\n"
-        "from robots.simulation.simulation import Simulation\n"
-        "simulation = Simulation(load_robot('ant').with_episode_steps(15), threads=1)\n"
-        "parameters = simulation.controller.initial(np.random.default_rng(0))[None]\n"
-        "episodes = simulation.evaluate(parameters, np.array([3]))\n"
+        "from robots.backend import ModelBatch; from robots.simulation.threads import ONE_THREAD\n"
+        "robot = load_robot('ant').with_episode_steps(15)\n"
+        "parameters = robot.controller.initial(np.random.default_rng(0))[None]\n"
+        "episodes = ONE_THREAD.run(ModelBatch(robot), parameters, np.array([3]))\n"
         "print(episodes.objectives[0], *episodes.measures[0], episodes.energies[0], episodes.distances[0])\n"
     )
     printed = [

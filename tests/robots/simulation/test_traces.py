@@ -4,10 +4,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from robots.backend import ModelBatch
 from robots.evaluations import Request
 from robots.robot import Faults, Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns
 
 SEEDS = np.arange(4)
@@ -25,10 +26,10 @@ def solutions(robot: Robot) -> np.ndarray:
 
 
 def test_they_are_what_stepping_through_the_episode_shows(robot: Robot, solutions: np.ndarray) -> None:
-    with Simulation(robot, threads=2) as simulation:
-        plain, found = (
-            simulation.evaluate(solutions, SEEDS, request=Request(traces=traced)) for traced in (False, True)
-        )
+    backend, batch = Threads(2), ModelBatch(robot)
+    plain, found = (
+        backend.run(batch, solutions, SEEDS, request=Request(traces=traced)) for traced in (False, True)
+    )
     assert plain.traces is None
     np.testing.assert_array_equal(plain.objectives, found.objectives)
     assert found.traces is not None
@@ -63,8 +64,16 @@ def test_what_is_wrong_with_signals_shows(solutions: np.ndarray) -> None:
     first = robot.controller.initial(np.random.default_rng(0))[None]
 
     def trace(faults: Faults) -> np.ndarray:
-        with Simulation(robot.modified("wrong", None, faults), threads=1) as simulation:
-            traces = simulation.evaluate(first, SEEDS[:1], request=Request(traces=True)).traces
+        traces = (
+            Threads(1)
+            .run(
+                ModelBatch(robot.modified("wrong", None, faults)),
+                first,
+                SEEDS[:1],
+                request=Request(traces=True),
+            )
+            .traces
+        )
         assert traces is not None
         return np.asarray(traces[0])
 

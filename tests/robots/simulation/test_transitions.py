@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sabotage import sabotage
 
+from robots.backend import ModelBatch
 from robots.evaluations import Request, TransitionColumns
 from robots.robot import Faults, Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import ALL_CORES, Threads
 
 SEEDS = np.arange(5)
 
@@ -25,8 +26,11 @@ def solutions(short: Robot) -> np.ndarray:
 
 
 def recorded(robot: Robot, solutions: np.ndarray, threads: int = 2) -> tuple[np.ndarray, ...]:
-    with Simulation(robot, threads=threads) as simulation:
-        transitions = simulation.evaluate(solutions, SEEDS, request=Request(transitions=True)).transitions
+    transitions = (
+        Threads(threads)
+        .run(ModelBatch(robot), solutions, SEEDS, request=Request(transitions=True))
+        .transitions
+    )
     assert transitions is not None
     return transitions
 
@@ -54,11 +58,11 @@ def test_they_are_what_stepping_through_the_episode_shows(short: Robot, solution
 def test_neither_threads_nor_recording_change_anything(short: Robot, solutions: np.ndarray) -> None:
     for one, other in zip(recorded(short, solutions, 1), recorded(short, solutions, 4), strict=True):
         np.testing.assert_array_equal(one, other)
-    with Simulation(short, threads=2) as simulation:
-        plain, full = (
-            simulation.evaluate(solutions, SEEDS, request=Request(transitions=recorded))
-            for recorded in (False, True)
-        )
+    backend, batch = Threads(2), ModelBatch(short)
+    plain, full = (
+        backend.run(batch, solutions, SEEDS, request=Request(transitions=recorded))
+        for recorded in (False, True)
+    )
     assert plain.transitions is None
     assert np.array_equal(plain.objectives, full.objectives)
     assert full.steps.tolist() == [len(rows) for rows in full.transitions]
@@ -68,10 +72,13 @@ def test_episodes_end_by_themselves_and_by_the_time_limit() -> None:
     hopper, rng = load_robot("hopper"), np.random.default_rng(0)
     columns = TransitionColumns(hopper.observation_dim, hopper.action_dim)
     controllers = np.stack([hopper.controller.initial(rng) for _ in range(12)])
-    with Simulation(hopper) as simulation:
-        limit = int(np.median(simulation.evaluate(controllers, np.arange(12)).steps))
-    with Simulation(hopper.with_episode_steps(limit)) as simulation:
-        found = simulation.evaluate(controllers, np.arange(12), request=Request(transitions=True))
+    limit = int(np.median(ALL_CORES.run(ModelBatch(hopper), controllers, np.arange(12)).steps))
+    found = ALL_CORES.run(
+        ModelBatch(hopper.with_episode_steps(limit)),
+        controllers,
+        np.arange(12),
+        request=Request(transitions=True),
+    )
     rows = list(found.transitions)
     assert all(part[-1, columns.ended] == 1 and not part[:-1, columns.ended].any() for part in rows)
     assert [part[-1, columns.terminated] for part in rows] == found.fell.tolist()

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 from robots.task.measures import KINDS, even_cells, parse_measures
 
 RANGES = dict.fromkeys(KINDS, (-10.0, 10.0))
@@ -49,8 +50,7 @@ def test_each_measure_is_what_it_is_said_to_be(robot: Robot) -> None:
     if robot.name == "half_cheetah":  # its heading cannot turn, and Euler's angles flip
         expected |= {"turn_rate": 0.0, "forward_speed": expected["x"] / seconds}
     assert found == pytest.approx(expected, abs=1e-9)
-    with Simulation(robot, threads=1) as simulation:
-        episodes = simulation.evaluate(parameters[None], np.array([5]))
+    episodes = Threads(1).run(ModelBatch(robot), parameters[None], np.array([5]))
     np.testing.assert_array_equal(episodes.measures[0], stepper.measures)
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import surefoot
+from robots.backend import ModelBatch
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.link.observer import Observer
 from robots.robot import Faults, Robot, load_robot, robot_from_text
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 from robots.task.observations import TERMS
 
 ALL = """{preset: proprioception, imu: imu, terms: [accelerometer, command, heading_error, contact,
@@ -142,8 +143,7 @@ def test_a_network_walks_on_what_it_senses_for_any_number_of_threads(ant: Robot)
     networks = np.stack([robot.controller.initial(rng) for _ in range(4)])
     found = []
     for threads in (1, 2):
-        with Simulation(robot, threads=threads) as simulation:
-            found.append(simulation.evaluate(networks, np.arange(4)).objectives)
+        found.append(Threads(threads).run(ModelBatch(robot), networks, np.arange(4)).objectives)
     assert np.array_equal(*found)
 
 

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robots.backend import ModelBatch
 from robots.deployment.walk import Walk
 from robots.description import parse_description
 from robots.errors import SurefootError
 from robots.files.records import validate
 from robots.robot import Robot, load_robot
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 from robots.task.command import Command
 from robots.task.reward import PRESETS, TERMS, Reward
 
@@ -152,8 +153,7 @@ def test_a_walk_in_circles_is_called_one() -> None:
 
 def test_episodes_tell_path_and_turning(ant: Robot) -> None:
     parameters = np.stack([ant.controller.initial(np.random.default_rng(seed)) for seed in range(3)])
-    with Simulation(ant.with_episode_steps(STEPS), threads=1) as simulation:
-        episodes = simulation.evaluate(parameters, np.arange(3))
+    episodes = Threads(1).run(ModelBatch(ant.with_episode_steps(STEPS)), parameters, np.arange(3))
     for row in range(3):
         stepper, places, yaws = Stepper(ant), [], []
         stepper.reset(row)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from repertoire.evaluation.evaluator import Evaluation
 from repertoire.metrics import measure
 from repertoire.storage.repertoires import read_repertoire, read_search
 from robots.errors import InvalidFileError
-from robots.simulation.simulation import Simulation
+from robots.simulation.threads import Threads
 from suites.paper import trial as trial_module
 from suites.paper.results import TrialResult
 from suites.paper.trial import PaperTrial
@@ -231,11 +230,7 @@ def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
         trial_module._read_costs(tmp_path, 200)
 
 
-def test_threads_are_those_of_the_cluster_if_there_is_one(uninterrupted, tmp_path, monkeypatch) -> None:
-    source = SimpleNamespace(
-        differences="", threads=7, executor=lambda *robots: Simulation(*robots, threads=1)
-    )
-    monkeypatch.setattr("repertoire.execution.executor._source", source)
-    result = robot_trial().run(tmp_path, silent)
-    assert result.threads == 7
+def test_threads_are_those_of_what_runs_the_episodes(uninterrupted, tmp_path) -> None:
+    result = robot_trial().run(tmp_path, silent, Threads(3))
+    assert result.threads == 3
     assert_same(result, uninterrupted[1], "threads")

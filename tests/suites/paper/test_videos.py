@@ -12,6 +12,7 @@ from repertoire.archives.archive import Elites
 from repertoire.problems.locomotion import Locomotion
 from repertoire.repertoire import Repertoire
 from robots.robot import load_robot
+from robots.simulation.threads import Threads
 from suites.paper import videos
 from suites.paper.analysis import Analysis
 from suites.paper.published import published_study
@@ -22,7 +23,7 @@ from tests.suites.paper.made_results import make_robot_results
 
 def repertoire_of(robot: str, measures: list[tuple[float, ...]], objectives: list[float]) -> Repertoire:
     """Elites with these measures and objectives, of controllers that never learned."""
-    problem = Locomotion(load_robot(robot), threads=1)
+    problem = Locomotion(load_robot(robot), backend=Threads(1))
     problem.close()
     settings = configure(problem, "sep-cma-mae", {"evaluations": 200, "seed": 1})
     table = np.array(measures, np.float64).reshape(-1, len(problem.measure_ranges))

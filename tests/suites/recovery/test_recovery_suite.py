@@ -24,6 +24,7 @@ from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.threads import Threads
 from suites.records import read_record, write_record
 from suites.recovery import trial as trial_module
 from suites.recovery.results import ORACLE, OracleResult, parse_result
@@ -113,7 +114,7 @@ def make_damaged(repertoire, track: str = "T0", noise=(0.05, 0.02)) -> DamagedRo
     (found,) = find_tracks([track])
     damage = parse_damage(BROKEN[0], repertoire.robot)
     aim, seed = TrainingReward(repertoire.settings.min_objective), fault_seed(5, 0)
-    return DamagedRobot(repertoire, found, damage, seed=seed, noise=noise, threads=1, aim=aim)
+    return DamagedRobot(repertoire, found, damage, seed=seed, noise=noise, backend=Threads(1), aim=aim)
 
 
 def replace_objective(robot: DamagedRobot, objective: float):
@@ -194,10 +195,12 @@ def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_pat
     study = run_all(suite, tmp_path)
     oracle, recovery = study.results()
     assert (recovery.gait, recovery.refined) == (8, True)
-    with Evaluator(repertoire, {"damaged": suite.damages[0].apply(repertoire.robot)}, threads=1) as evaluator:
-        evaluator.add(found.solution[None])
-        seeds = derive_seeds(fault_seed(suite.seed, 0), SeedFamily.CONFIRMATION, 0, 10)
-        episodes = evaluator.run(np.full(10, 8), seeds)
+    evaluator = Evaluator(
+        repertoire, {"damaged": suite.damages[0].apply(repertoire.robot)}, backend=Threads(1)
+    )
+    evaluator.add(found.solution[None])
+    seeds = derive_seeds(fault_seed(suite.seed, 0), SeedFamily.CONFIRMATION, 0, 10)
+    episodes = evaluator.run(np.full(10, 8), seeds)
     assert recovery.score == pytest.approx(float(suite._aim.of(episodes).mean()))
     assert recovery.fallen == episodes.fell.mean()
     results = suite._results([oracle, recovery.model_copy(update={"final": 99.0})])

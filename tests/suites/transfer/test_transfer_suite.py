@@ -9,13 +9,14 @@ import pytest
 import suites.transfer.suite as suite_module
 from adapt.damage.parts import RobotParts
 from adapt.damage.text import parse_damage
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.motors import Motors
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
 from suites.study import Study, run_claimed
-from suites.transfer.pybullet import PyBulletEvaluator, PyBulletRobot, pybullet_is_installed
+from suites.transfer.pybullet import PyBullet, PyBulletRobot, pybullet_is_installed
 from suites.transfer.stage import legs_of
 from suites.transfer.suite import TransferSuite, default_faults
 from suites.transfer.worlds import WORLDS, Use, find_worlds
@@ -228,8 +229,7 @@ def test_motors_fail_in_pybullet_as_here() -> None:
 @needs_pybullet
 def test_a_trace_from_pybullet_reads_as_ours(repertoire) -> None:
     """Both robots fall from the same pose and hardly move: what their sensors read is nearly the same."""
-    with PyBulletEvaluator(repertoire, None, lambda episodes: episodes.distances) as there:
-        walk = there._robot.walk(np.zeros_like(repertoire.gaits.solutions[0]), 5)
+    walk = PyBulletRobot(repertoire.robot).walk(np.zeros_like(repertoire.gaits.solutions[0]), 5)
     stepper = Stepper(repertoire.robot)
     stepper.reset(5)
     trace = np.zeros_like(walk.trace)
@@ -242,7 +242,7 @@ def test_a_trace_from_pybullet_reads_as_ours(repertoire) -> None:
 @needs_pybullet
 def test_a_refined_gait_runs_in_pybullet_after_those_of_the_repertoire(repertoire) -> None:
     count, gait = len(repertoire), repertoire.gaits.solutions[1]
-    with PyBulletEvaluator(repertoire, None, lambda episodes: episodes.distances) as there:
-        there.add(gait[None])
-        episodes = there.run(np.array([1, count]), np.array([4, 4]))
+    there = Evaluator(repertoire, {"": repertoire.robot}, backend=PyBullet(repertoire.robot, None))
+    there.add(gait[None])
+    episodes = there.run(np.array([1, count]), np.array([4, 4]))
     assert episodes.objectives[0] == episodes.objectives[1] != 0

@@ -1,25 +1,28 @@
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
 from sabotage import sabotage
 
+from robots.backend import ModelBatch
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import Robot, load_robot
 from robots.simulation.episodes import Episodes
-from robots.simulation.simulation import Simulation
 from robots.simulation.stepper import Stepper
+from robots.simulation.threads import Threads
 
 SEEDS = np.arange(12) + 100
 OBSERVED = np.isin(np.arange(12), (1, 4, 5, 11))
 
 
-def _evaluate(ant: Robot, controllers: np.ndarray, seeds: np.ndarray = SEEDS, **options: int) -> Episodes:
-    with Simulation(ant, **options) as simulation:
-        return simulation.evaluate(controllers, seeds, request=Request(observed=OBSERVED[: len(seeds)]))
+def _evaluate(ant: Robot, controllers: np.ndarray, seeds: np.ndarray = SEEDS, threads: int = 2) -> Episodes:
+    request = Request(observed=OBSERVED[: len(seeds)])
+    return Threads(threads).run(ModelBatch(ant), controllers, seeds, request=request)
 
 
 def _equal(a: Episodes, b: Episodes) -> bool:
@@ -27,11 +30,11 @@ def _equal(a: Episodes, b: Episodes) -> bool:
     return all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
-def _evaluate_until_interrupted(simulation: Simulation, controllers: np.ndarray, delay: float) -> None:
+def _evaluate_until_interrupted(run: Callable[..., Episodes], controllers: np.ndarray, delay: float) -> None:
     """Evaluate again and again; a signal as of Ctrl-C comes after a delay [s]."""
     threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
     while True:
-        simulation.evaluate(controllers, SEEDS + 7)
+        run(controllers, SEEDS + 7)
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +61,9 @@ def test_order_changes_nothing(ant, controllers, reference) -> None:
 def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, reference) -> None:
     heavy = ant.modified("heavy", lambda spec: setattr(spec.body("torso"), "mass", 150.0))
     variants = np.arange(len(SEEDS)) % 2
-    with Simulation(ant, heavy, threads=2) as simulation:
-        mixed = simulation.evaluate(controllers, SEEDS, variants=variants)
-        assert _equal(simulation.evaluate(controllers, SEEDS), reference)
+    backend, batch = Threads(2), ModelBatch(ant, heavy)
+    mixed = backend.run(batch, controllers, SEEDS, models=variants)
+    assert _equal(backend.run(batch, controllers, SEEDS), reference)
     other = _evaluate(heavy, controllers)
     assert not np.array_equal(other.objectives, reference.objectives)
     for name, found in mixed.columns.items():
@@ -71,8 +74,7 @@ def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, referenc
 
 def test_progress_is_reported(ant, controllers) -> None:
     seen: list[int] = []
-    with Simulation(ant, threads=2) as simulation:
-        simulation.evaluate(controllers, SEEDS, on_finished=seen.append)
+    Threads(2).run(ModelBatch(ant), controllers, SEEDS, on_finished=seen.append)
     assert sorted(seen) == list(range(1, 13))
 
 
@@ -82,10 +84,10 @@ def test_no_episodes_give_no_results(ant, controllers) -> None:
 
 def test_a_diverging_episode_is_marked_and_harms_no_other(ant, controllers, reference, monkeypatch) -> None:
     sabotage(monkeypatch, SEEDS[4])
-    with Simulation(ant, threads=2) as simulation:
-        episodes = simulation.evaluate(controllers, SEEDS, request=Request(observed=OBSERVED))
-        good = Request(observed=OBSERVED & ~episodes.diverged)
-        others = simulation.evaluate(controllers, SEEDS, request=good).moments
+    backend, batch = Threads(2), ModelBatch(ant)
+    episodes = backend.run(batch, controllers, SEEDS, request=Request(observed=OBSERVED))
+    good = Request(observed=OBSERVED & ~episodes.diverged)
+    others = backend.run(batch, controllers, SEEDS, request=good).moments
     assert episodes.diverged.tolist() == [i == 4 for i in range(12)]
     assert np.isnan(episodes.objectives[4])
     assert np.isnan(episodes.measures[4]).all()
@@ -108,10 +110,10 @@ def test_what_was_seen_is_what_the_observed_controllers_acted_on(ant, controller
 
 
 def test_unless_asked_nothing_is_observed(ant, controllers) -> None:
-    with Simulation(ant, threads=1) as simulation:
-        assert simulation.evaluate(controllers[:2], SEEDS[:2]).moments is None
-        request = Request(observed=np.zeros(2, bool))
-        nobody = simulation.evaluate(controllers[:2], SEEDS[:2], request=request).moments
+    backend, batch = Threads(1), ModelBatch(ant)
+    assert backend.run(batch, controllers[:2], SEEDS[:2]).moments is None
+    request = Request(observed=np.zeros(2, bool))
+    nobody = backend.run(batch, controllers[:2], SEEDS[:2], request=request).moments
     assert nobody.count == 0
     assert nobody.std.tolist() == [1] * ant.observation_dim
 
@@ -122,15 +124,16 @@ def test_an_error_in_a_callback_reaches_the_caller_and_leaves_the_simulation_usa
     def fail(_finished: int) -> None:
         raise RuntimeError("no")
 
-    with Simulation(ant, threads=2) as simulation:
-        with pytest.raises(RuntimeError, match="no"):
-            simulation.evaluate(controllers, SEEDS, on_finished=fail)
-        assert _equal(simulation.evaluate(controllers, SEEDS), reference)
+    backend, batch = Threads(2), ModelBatch(ant)
+    with pytest.raises(RuntimeError, match="no"):
+        backend.run(batch, controllers, SEEDS, on_finished=fail)
+    assert _equal(backend.run(batch, controllers, SEEDS), reference)
 
 
 def test_calls_from_several_threads_do_not_mix(ant, controllers, reference) -> None:
-    with Simulation(ant, threads=2) as simulation, ThreadPoolExecutor(3) as callers:
-        jobs = [callers.submit(simulation.evaluate, controllers, SEEDS + 50 * (i % 2)) for i in range(6)]
+    run = partial(Threads(2).run, ModelBatch(ant))
+    with ThreadPoolExecutor(3) as callers:
+        jobs = [callers.submit(run, controllers, SEEDS + 50 * (i % 2)) for i in range(6)]
         results = [job.result() for job in jobs]
     assert all(_equal(result, reference) for result in results[::2])
     assert all(_equal(result, results[1]) for result in results[1::2])
@@ -138,36 +141,36 @@ def test_calls_from_several_threads_do_not_mix(ant, controllers, reference) -> N
 
 def test_an_interrupt_leaves_the_simulation_usable(ant, controllers, reference) -> None:
     """Interrupt the caller while the threads are busy, as Ctrl-C does in a notebook."""
-    with Simulation(ant, threads=2) as simulation:
-        for delay in (0.0, 0.02, 0.05, 0.1):
-            with pytest.raises(KeyboardInterrupt):
-                _evaluate_until_interrupted(simulation, controllers[::-1], delay)
-            assert _equal(simulation.evaluate(controllers, SEEDS), reference)
+    run = partial(Threads(2).run, ModelBatch(ant))
+    for delay in (0.0, 0.02, 0.05, 0.1):
+        with pytest.raises(KeyboardInterrupt):
+            _evaluate_until_interrupted(run, controllers[::-1], delay)
+        assert _equal(run(controllers, SEEDS), reference)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         (
-            {"parameters": np.zeros((2, 5))},
+            {"solutions": np.zeros((2, 5))},
             r"\(n, 21256\) for ant's mlp-28-128-128-8 controller, not \(2, 5\)",
         ),
-        ({"parameters": np.zeros(21256)}, "parameters must have shape"),
-        ({"parameters": np.full((2, 21256), np.nan)}, r"finite, but are not at rows \[0, 1\]"),
+        ({"solutions": np.zeros(21256)}, "parameters must have shape"),
+        ({"solutions": np.full((2, 21256), np.nan)}, r"finite, but are not at rows \[0, 1\]"),
         ({"seeds": np.zeros(3, int)}, "seeds must be 2 integers"),
         ({"seeds": np.zeros(2)}, "seeds must be 2 integers, not float64"),
         ({"seeds": np.array([1, -1])}, "seeds must not be negative"),
-        ({"variants": np.array([0, 1])}, "variants must be from 0 to 0, not 0 to 1"),
-        ({"variants": np.zeros(2)}, "variants must be 2 integers, not float64"),
+        ({"models": np.array([0, 1])}, "models must be from 0 to 0, not 0 to 1"),
+        ({"models": np.zeros(2)}, "models must be 2 integers, not float64"),
         ({"request": Request(observed=np.ones(3, bool))}, "observed must be 2 booleans, not "),
         ({"request": Request(observed=np.ones(2))}, "observed must be 2 booleans, not "),
         ({"request": Request(observed=np.ones((2, 1), bool))}, "observed must be 2 booleans, not "),
     ],
 )
 def test_wrong_arguments_are_refused(ant, changes: dict, message: str) -> None:
-    right = {"parameters": np.zeros((2, 21256)), "seeds": np.zeros(2, int)}
-    with Simulation(ant, threads=1) as simulation, pytest.raises(InvalidValueError, match=message):
-        simulation.evaluate(**right | changes)
+    right = {"solutions": np.zeros((2, 21256)), "seeds": np.zeros(2, int)}
+    with pytest.raises(InvalidValueError, match=message):
+        Threads(1).run(ModelBatch(ant), **right | changes)
 
 
 def test_robots_that_are_no_variants_of_each_other_and_no_threads_are_refused(ant) -> None:
@@ -179,18 +182,9 @@ def test_robots_that_are_no_variants_of_each_other_and_no_threads_are_refused(an
             r"share their controllers and measures, not: ant with mlp-28.*, hopper",
         ),
         ([hexapod, slower], "hexapod with periodic-36, hexapod with periodic-36"),
-        ([], "a simulation needs a robot"),
+        ([], "there is no robot"),
     ):
         with pytest.raises(InvalidValueError, match=message):
-            Simulation(*robots)
+            ModelBatch(*robots)
     with pytest.raises(InvalidValueError, match="threads must be at least 1 and at most 1024, not 0"):
-        Simulation(ant, threads=0)
-
-
-def test_a_closed_simulation_says_so(ant) -> None:
-    simulation = Simulation(ant, threads=1)
-    simulation.close()
-    with pytest.raises(
-        InvalidValueError, match="the simulation was closed, so it runs no more episodes: start"
-    ):
-        simulation.evaluate(np.zeros((1, ant.controller.parameter_count)), np.zeros(1, int))
+        Threads(0)
