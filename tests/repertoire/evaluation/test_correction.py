@@ -18,6 +18,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
+from robots.simulation.threads import ONE_THREAD
 
 GRID = (2, 2, 1, 1)
 LOW, HIGH = 0.25, 0.75  # measures in the lower and the upper half
@@ -46,7 +47,11 @@ def correct_episodes(
     """Correct a repertoire by objectives (k, n) and measures (k, n, m)."""
     results = SimpleNamespace(objectives=objectives.ravel(), measures=measures.reshape(objectives.size, -1))
     done: Any = SimpleNamespace(
-        repertoire=original, episodes=objectives.shape[1], seed=seed, results=lambda: results
+        repertoire=original,
+        episodes=objectives.shape[1],
+        seed=seed,
+        results=lambda: results,
+        evaluator=SimpleNamespace(backend=ONE_THREAD),
     )
     return correct(done)
 

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
-from repertoire.execution.executor import set_executor_source, start_executor
 
 from repertoire.execution.provenance import software_versions
 from repertoire.storage.files import FILE_NAME
@@ -34,6 +33,7 @@ pytestmark = [
 N = 24
 SMALL = {"seed": 1, "emitters": 1, "batch_size": 20, "sigma0": 0.1, "episode_steps": 5, "hidden": (2,)}
 ROBOTS = (small_repertoire().robot, on_the_moon(small_repertoire().robot))
+BATCH = ModelBatch(*ROBOTS)
 
 
 @pytest.fixture(scope="module")
@@ -52,39 +52,36 @@ def work() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(3)
     parameters = rng.normal(0, 0.1, (N // 2, ROBOTS[0].controller.parameter_count))
     return {
-        "parameters": np.repeat(parameters, 2, axis=0).astype(np.float32),
+        "solutions": np.repeat(parameters, 2, axis=0).astype(np.float32),
         "seeds": np.arange(N) % 5,
-        "variants": rng.integers(0, 2, N),
+        "models": rng.integers(0, 2, N),
         "request": Request(observed=rng.random(N) < 0.5),
     }
 
 
 @pytest.fixture(scope="module")
 def expected(work) -> Episodes:
-    return Threads(2).run(ModelBatch(*ROBOTS), **work)
+    return Threads(2).run(BATCH, **work)
 
 
 def test_a_cluster_finds_what_a_simulation_finds(workers, work, expected) -> None:
     counts: list[int] = []
-    executor = start_executor(*ROBOTS)
-    found = executor.evaluate(**work, on_finished=counts.append)
+    found = workers.run(BATCH, **work, on_finished=counts.append)
     assert same(found, expected)
     assert np.array_equal(found.moments.sums, expected.moments.sums)
     assert np.array_equal(found.moments.squares, expected.moments.squares)
     assert counts == sorted(counts)
     assert counts[-1] == N
-    assert executor.threads == 2
-    none = executor.evaluate(work["parameters"][:0], work["seeds"][:0])
+    assert workers.threads == 2
+    none = workers.run(BATCH, work["solutions"][:0], work["seeds"][:0])
     assert len(none) == 0
-    executor.close()
 
 
 def test_transitions_are_those_of_a_simulation(workers, work) -> None:
-    executor, work = start_executor(*ROBOTS), {**work, "request": Request(transitions=True)}
-    found = executor.evaluate(**work).transitions
-    expected = Threads(2).run(ModelBatch(*ROBOTS), **work).transitions
+    work = {**work, "request": Request(transitions=True)}
+    found = workers.run(BATCH, **work).transitions
+    expected = Threads(2).run(BATCH, **work).transitions
     assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
-    executor.close()
 
 
 @pytest.mark.parametrize(
@@ -114,24 +111,20 @@ def test_an_interrupt_of_the_terminal_does_not_end_workers(workers, work, expect
     pids = workers._client.run(os.getpid)
     for pid in pids.values():
         os.kill(pid, signal.SIGINT)
-    executor = start_executor(*ROBOTS)
-    assert same(executor.evaluate(**work), expected)
-    executor.close()
+    assert same(workers.run(BATCH, **work), expected)
     assert workers._client.run(os.getpid) == pids
 
 
 def test_a_killed_worker_changes_nothing(workers, work, expected) -> None:
-    executor = start_executor(*ROBOTS)
     pids = set(workers._client.run(os.getpid).values())
 
     def kill(_done: int) -> None:
         if pids:
             os.kill(pids.pop(), signal.SIGKILL)
 
-    assert same(executor.evaluate(**work, on_finished=kill), expected)
-    assert same(executor.evaluate(**work, on_finished=kill), expected)
+    assert same(workers.run(BATCH, **work, on_finished=kill), expected)
+    assert same(workers.run(BATCH, **work, on_finished=kill), expected)
     assert not pids
-    executor.close()
 
 
 def ends_without_certificate(address: str) -> bool:
@@ -200,16 +193,16 @@ def test_a_worker_with_other_software_is_warned_of_and_recorded_for_good(
         if machine:
             module.software_versions = lambda: machine
 
-    with start_training("ant", "sep-cma-mae", out=tmp_path, evaluations=40, **SMALL) as training:
+    with start_training(
+        "ant", "sep-cma-mae", out=tmp_path, backend=workers, evaluations=40, **SMALL
+    ) as training:
         workers._client.run(pretend, machine=software_versions() | {"numpy": "0.1"})
         training.step()
         training.save(tmp_path / FILE_NAME)
     assert len(said) == 1
     assert "a worker has numpy 0.1 instead of " in said[0]
-    set_executor_source(None)
     with resume_training(tmp_path, backend=Threads(1)) as training:
         training.run(tmp_path / FILE_NAME)
-    set_executor_source(workers)
     assert read_repertoire(tmp_path / FILE_NAME).versions["workers"].startswith("numpy 0.1 instead of ")
 
 
@@ -227,15 +220,13 @@ def test_without_workers_there_is_an_error_in_time(empty_cluster) -> None:
 def test_a_scheduler_that_goes_is_an_error(work) -> None:
     with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as local:
         found = connect(ClusterSettings(local.scheduler_address))
-        executor = found.executor(*ROBOTS)
 
         def close(done: int) -> None:
             if done < N:
                 local.close()
 
         with pytest.raises(SurefootError, match=r"the connection to the Dask scheduler at .* is lost"):
-            executor.evaluate(**work, on_finished=close)
-        executor.close()
+            found.run(BATCH, **work, on_finished=close)
         found.close()
 
 
@@ -243,14 +234,12 @@ def test_workers_that_die_of_the_same_chunk_are_an_error(workers, work) -> None:
     def die() -> None:
         import repertoire.execution.cluster as module
 
-        module._simulation = lambda *_: os._exit(1)
+        module._prepared = lambda *_: os._exit(1)
 
     workers._client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
     workers._client.run(die)
-    executor = start_executor(*ROBOTS)
     with pytest.raises(SurefootError, match=r"workers died of the same episodes, .* out of memory"):
-        executor.evaluate(**work)
-    executor.close()
+        workers.run(BATCH, **work)
 
 
 @pytest.mark.parametrize(
