@@ -2,14 +2,13 @@
 
 Numba notices that a function changed, but not that another function that it calls did. The machine code is
 therefore kept in a folder named after a hash of the modules with such functions and of all that they import,
-where their constants come from: whatever is edited there, nothing stale is used.
+where their constants come from: whatever is edited there, nothing stale is used. Functions of other packages
+are none of its business: numba keeps them as it does without this module.
 """
 
-import atexit
 import glob
 import hashlib
 import os
-import pickle
 import re
 import shutil
 import sys
@@ -22,9 +21,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import ccallback, dispatcher
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
-from numba.core.serialize import dumps
+from numba.core.ccallback import CFunc
+from numba.core.sigutils import normalize_signature
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -44,7 +43,14 @@ def compiled(**options: Any) -> Callable[[_Function], _Function]:
 
     A division by zero gives infinity or NaN. `options` are further ones of `numba.njit`, such as `fastmath`.
     """
-    return numba.njit(nogil=True, cache=True, error_model="numpy", **options)
+
+    def compile_when_called(function: _Function) -> _Function:
+        kernel: Any = numba.njit(nogil=True, error_model="numpy", **options)(function)
+        if not INTERPRETED:
+            kernel._cache = _Cache(function)
+        return kernel
+
+    return compile_when_called
 
 
 @cache
@@ -59,7 +65,10 @@ def function_pointer(function: Callable[..., None], signature: Any) -> Callable[
     """
     if INTERPRETED:
         return function
-    return numba.cfunc(signature, cache=True, error_model="numpy")(function)
+    pointer = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
+    pointer._cache = _Cache(function)
+    pointer.compile()
+    return pointer
 
 
 def sources_hash(root: Path) -> str:
@@ -104,82 +113,63 @@ def _hash(sources: dict[str, bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """The user's folder for machine code, for all versions of the sources.
+@cache
+def machine_code() -> Path | None:
+    """The folder for the machine code of the sources as they are; None where it cannot be written.
 
-    `NUMBA_CACHE_DIR` names another place for it.
+    It is in the user's folder for caches, or where `NUMBA_CACHE_DIR` says. Folders of other versions of the
+    sources that were not used for some weeks are removed.
     """
-    if _settings.CACHE_DIR:
-        return Path(_settings.CACHE_DIR)
     try:
-        home = Path.home()
+        folder = Path(os.environ.get("NUMBA_CACHE_DIR") or _user_caches() / "surefoot")
     except RuntimeError:  # a user whom the system does not know, as in containers
-        home = Path(os.devnull)  # in which nothing can be made: `prepare_cache` then takes another place
-    if sys.platform == "win32":
-        caches = os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        caches = home / "Library" / "Caches"
-    else:
-        caches = os.environ.get("XDG_CACHE_HOME") or home / ".cache"
-    return Path(caches) / "surefoot"
-
-
-def prepare_cache(root: Path, folder: Path) -> Path:
-    """Make the folder for the machine code of the sources as they are, and remove those that are long unused.
-
-    Args:
-        root: folder of the packages.
-        folder: for all versions of the sources, see `cache_folder`.
-
-    Returns:
-        The folder; if `folder` cannot be written, one that processes of this one share and that is removed
-        when this one ends.
-    """
-    own = folder / f"kernels-{kernels_hash(root)}"
+        _say("this user has no home folder: machine code is not kept; NUMBA_CACHE_DIR names a folder for it")
+        return None
+    own = folder / f"kernels-{kernels_hash(Path(__file__).resolve().parents[1])}"
     try:
         own.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.utime(own)  # it is used as of now
         tempfile.TemporaryFile(dir=own).close()  # raises an error where nothing can be written
     except OSError as error:
-        own = Path(tempfile.mkdtemp(prefix="surefoot-"))  # readable by this user alone: the cache holds code
-        atexit.register(shutil.rmtree, own, ignore_errors=True)
-        os.environ["NUMBA_CACHE_DIR"] = str(own)
-        os.environ.setdefault("MPLCONFIGDIR", str(own))  # Matplotlib would complain of the same home
-        print(f"surefoot: {folder} cannot be written ({error.strerror}): compiling anew", file=sys.stderr)
-        return own
-    _remove_unused(folder, keep=own)
+        _say(
+            f"{folder} cannot be written ({error.strerror}): machine code is not kept; NUMBA_CACHE_DIR names "
+            "another folder"
+        )
+        return None
+    for path in folder.iterdir():
+        if path != own and _FOLDER.fullmatch(path.name) and not path.is_symlink():
+            with suppress(OSError):  # another process is removing it
+                if time.time() - path.stat().st_mtime > _WEEKS * 7 * 86_400:
+                    shutil.rmtree(path, ignore_errors=True)
     return own
 
 
-def _remove_unused(folder: Path, *, keep: Path) -> None:
-    """Remove the machine code of sources that no process has used for some weeks."""
-    for path in folder.iterdir():
-        if path == keep or path.is_symlink() or not _FOLDER.fullmatch(path.name):
-            continue
-        try:
-            unused = time.time() - path.stat().st_mtime > _WEEKS * 7 * 86_400
-        except OSError:  # another process is removing it
-            continue
-        if unused:
-            shutil.rmtree(path, ignore_errors=True)
+def _user_caches() -> Path:
+    """The user's folder for caches."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+class _Locator(UserProvidedCacheLocator):
+    """Where the machine code of a function is kept."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        self._cache_path = str((machine_code() or Path()) / self.get_suitable_cache_subpath(file))
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> "_Locator | None":
+        """That of a function in a file; None where no file or folder is there."""
+        return cls(function, file) if os.path.exists(file) and machine_code() else None  # noqa: PTH110
 
 
 class _Entries(CompileResultCacheImpl):
-    """Machine code in files of the folder for it, and nowhere else, with checksums."""
+    """Machine code in files of the folder for it, and nowhere else."""
 
-    _locator_classes = [UserProvidedCacheLocator]  # noqa: RUF012
-
-    def reduce(self, data: Any) -> tuple[bytes, bytes]:
-        """What is written of a compiled function."""
-        content = dumps(super().reduce(data))
-        return hashlib.sha256(content).digest(), content
-
-    def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
-        """The compiled function of which this was written."""
-        digest, content = payload
-        if hashlib.sha256(content).digest() != digest:
-            raise ValueError("the machine code is not what was written")
-        return super().rebuild(target_context, pickle.loads(content))
+    _locator_classes = [_Locator]  # noqa: RUF012
 
 
 class _Cache(FunctionCache):
@@ -190,7 +180,7 @@ class _Cache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         try:
             super().__init__(function)
-        except (OSError, RuntimeError):  # the folder cannot be written, or the function comes from no file
+        except (OSError, RuntimeError):  # there is no folder, or the function comes from no file
             self.disable()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -198,7 +188,7 @@ class _Cache(FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # unpickling raises anything, `MemoryError` too
-            _say(f"machine code in {_settings.CACHE_DIR} was damaged, as by a power cut: compiling anew")
+            _say(f"machine code in {machine_code()} was damaged, as by a power cut: compiling anew")
             self._remove()
             return None
 
@@ -207,7 +197,7 @@ class _Cache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            _say(f"machine code cannot be kept in {_settings.CACHE_DIR} ({error.strerror}): going on without")
+            _say(f"machine code cannot be kept in {machine_code()} ({error.strerror}): going on without")
             self._remove()
 
     def _remove(self) -> None:
@@ -220,7 +210,3 @@ class _Cache(FunctionCache):
 @cache  # says the same only once, however many functions it is about
 def _say(text: str) -> None:
     print(f"surefoot: {text}", file=sys.stderr)
-
-
-ccallback.FunctionCache = dispatcher.FunctionCache = _Cache  # type: ignore[attr-defined]
-_settings.CACHE_DIR = str(prepare_cache(Path(__file__).resolve().parents[1], cache_folder()))

@@ -9,7 +9,8 @@ import numpy as np
 from robots.description import Description, Servo
 from robots.errors import InvalidRobotError, one_line
 from robots.looks import dress
-from robots.mjcf.screening import check_numbers, check_options, compile_spec, screen
+from robots.mjcf.compiling import check_numbers, check_options, compile_spec, new_data
+from robots.mjcf.screening import screen
 from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
 from robots.task.terrain import BEYOND, clearance, lay
 
@@ -387,7 +388,7 @@ def standing_data(model: mujoco.MjModel, positions: Mapping[str, np.ndarray]) ->
 
     Where they are outside by less than a degree, at the end of the range.
     """
-    data = mujoco.MjData(model)
+    data = new_data(model)
     put_joints(model, data.qpos, positions)
     for joint, address in enumerate(model.jnt_qposadr):
         data.qpos[address] = _clamped(model, joint, data.qpos[address])

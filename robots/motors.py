@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robots.mjcf.screening import compiled_so_far
+from robots.mjcf.compiling import compiled_so_far
 
 ABSENT = -1  # index of what a damaged robot has lost, as MuJoCo has it
 TO_JOINT = mujoco.mjtTrn.mjTRN_JOINT

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from robots.errors import InvalidValueError
+from robots.mjcf.compiling import new_data
 from robots.model import put_joints, standing_data
 from robots.motors import Motors, motor_of
 from robots.robot import Robot
@@ -74,7 +75,7 @@ def standing_action(robot: Robot) -> np.ndarray:
 
 def try_stance(robot: Robot) -> Stance:
     """Put a robot on the floor and, if all its actuators are servos, let them hold its pose for 3 s."""
-    model, data = robot.physics, mujoco.MjData(robot.physics)
+    model, data = robot.physics, new_data(robot.physics)
     data.qpos[:] = standing_on_floor(robot).qpos
     mujoco.mj_forward(model, data)
     torso, placed = data.body(robot.description.torso), data.qpos.copy()
@@ -154,7 +155,7 @@ def turned(robot: Robot, heading: float) -> Robot:
 
 def first_data(robot: Robot) -> mujoco.MjData:
     """The state in which episodes start, of the model to look at."""
-    data = mujoco.MjData(robot.model)
+    data = new_data(robot.model)
     data.qpos[:] = start_positions(robot)
     mujoco.mj_forward(robot.model, data)
     return data

@@ -1,13 +1,10 @@
 """`surefoot` and `python -m surefoot` are the command line."""
 
-from surefoot.startup import distrust_current_folder, prepare_process
+import sys
 
-distrust_current_folder()  # before anything else is imported
-
-import sys  # noqa: E402
-
-from robots.errors import SurefootError  # noqa: E402
-from surefoot import interrupts  # noqa: E402
+from robots.errors import SurefootError
+from surefoot import interrupts
+from surefoot.startup import prepare_process
 
 __spec__ = None  # then processes that are spawned import this file too
 

@@ -126,9 +126,7 @@ def train(
         **settings,
     ) as training:
         if log_csv is not None and file_exists(log_csv) and not overwrite:
-            raise InvalidValueError(
-                f"{log_csv} exists already: choose another log_csv=..., or use overwrite=True"
-            )
+            raise InvalidValueError(f"{log_csv} exists already: choose another --log-csv, or use --overwrite")
         return _trained(
             training,
             folder,
@@ -171,7 +169,7 @@ def resume(
             log = TrainingLog(log_csv, tensorboard, training.history)
             return _trained(training, folder, checkpoint_seconds, progress, on_progress, on_batch, log)
     if progress:
-        note(f"{folder} has finished already; see it with: surefoot.show('{folder}')")
+        note(f"{folder} has finished already; see it with: surefoot show {folder}")
     return load(folder)
 
 
@@ -201,12 +199,12 @@ def _trained(
                 path, checkpoint_seconds=checkpoint_seconds, on_progress=show, on_batch=tell, stop=stop
             )
         except InvalidFileError as error:
-            again = f"once that is mended: surefoot.resume('{folder}')"
+            again = f"once that is mended: surefoot train --resume {folder}"
             if path is None or not file_exists(path):
                 again = "nothing was saved: train again once that is mended"
             raise InvalidFileError(f"{error}; {again}") from error
     if not training.finished:
-        saved = f" and saved. Go on with: surefoot.resume('{folder}')" if folder else ""
+        saved = f" and saved. Go on with: surefoot train --resume {folder}" if folder else ""
         note(f"Stopped{saved}")
         raise Stopped
     return training.repertoire()
@@ -585,7 +583,8 @@ def plan_strengthening(
     table, _ = find_table(repertoire, file, "rehearsed", rehearsal)
     if table is None:
         raise InvalidValueError(
-            "a rehearsal must say under which damages the repertoire is weak: make one with surefoot.rehearse"
+            "a rehearsal must say under which damages the repertoire is weak: make one with "
+            "`surefoot rehearse`"
         )
     drawn = repertoire.problem.randomization
     drawn = drawn if randomization is None else read_randomization(randomization, robot)

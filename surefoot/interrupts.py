@@ -12,7 +12,6 @@ from typing import NoReturn
 
 INTERRUPTED = 130  # exit code, as shells have it
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
-_LAST_SECONDS = 10.0  # after an interrupt, in which a command must end, or the system ends it
 
 
 def end_silently() -> None:
@@ -31,22 +30,16 @@ def ignore() -> None:
 def raise_and_remember() -> Iterator[list[int]]:
     """Have interrupts raise KeyboardInterrupt within the context; yields a list to which each is added.
 
-    If the context goes on for long after the first one, the system ends the process, where it can: callbacks
-    of libraries can swallow what is raised, and keep locks.
+    Libraries turn what is raised into errors of their own, which the list tells from others.
     """
     seen: list[int] = []
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         seen.append(number)
-        _end_after(_LAST_SECONDS)
         raise KeyboardInterrupt
 
     with _handled(interrupt):
-        try:
-            yield seen
-        finally:
-            if seen:
-                _end_after(0)
+        yield seen
 
 
 @contextmanager
@@ -91,20 +84,12 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
             signal.signal(number, before)
 
 
-def _end_after(seconds: float) -> None:
-    """Have the system end this process so many seconds from now, where it can; with 0, no more."""
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
 def leave() -> NoReturn:
     """End an interrupted process at once.
 
     Threads that were not waited for may still be in compiled code, which aborts when the interpreter is
     taken down under them.
     """
-    _end_after(_LAST_SECONDS)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # lost, closed, or none from the start
             stream.flush()

@@ -1,7 +1,6 @@
-"""Where everything is printed, and how the command line says what the library says."""
+"""Where everything is printed: as it is, without what would steer a terminal."""
 
 import os
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,43 +9,14 @@ from typing import Any, TextIO, TypeVar
 from rich.console import Console
 from rich.text import Text
 
-import surefoot
-
 # all characters with which a text could steer a terminal, but tabs and new lines; or reverse what is read
 _STEERING = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _SHOWN = {number: chr(number).encode("unicode_escape").decode() for number in _STEERING}
-_FUNCTION = rf"(?:surefoot\.({'|'.join(surefoot.__all__)})|robots\.importing\.draft\.(draft_robot))"
-_CALL = re.compile(rf"(?<![\w./-]){_FUNCTION}\b(?![/-]|\.\w)(?:\(([^()]*)\))?")  # no part of a path
-_COMMANDS = {
-    "resume": "train --resume",
-    "draft_robot": "robots --draft",
-}  # of functions, where they have other names
-_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:True\b|\.\.\.)")
 _Result = TypeVar("_Result")
 
 
-def in_options(text: str) -> str:
-    """A text in the words of Python in those of the command line.
-
-    `surefoot.resume('runs/ant')` becomes `surefoot train --resume runs/ant`, and `overwrite=True` and
-    `out=...` become `--overwrite` and `--out`.
-    """
-
-    def command(call: re.Match[str]) -> str:
-        function, arguments = call[1] or call[2], (call[3] or "").replace("'", "")
-        return " ".join(filter(None, ("surefoot", _COMMANDS.get(function, function), arguments)))
-
-    return _ARGUMENT.sub(lambda argument: "--" + argument[1].replace("_", "-"), _CALL.sub(command, text))
-
-
 class Printer(Console):
-    """Prints text as it is, unwrapped.
-
-    Attributes:
-        on_command_line: whether this process is a command.
-    """
-
-    on_command_line = False
+    """Prints text as it is, unwrapped."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
@@ -99,4 +69,4 @@ complaints = Printer(stderr=True)
 
 def note(text: str) -> None:
     """Print what the library says while it works."""
-    console.print(in_options(text) if Printer.on_command_line else text)
+    console.print(text)

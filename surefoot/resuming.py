@@ -39,10 +39,11 @@ def check_output(file: Path | None, out: Path, overwrite: bool, name: str = "out
     from robots.files.atomic import check_writable, file_exists
 
     if file_exists(out) and not out.is_dir():
+        another = f"choose another --{name.replace('_', '-')}"
         if file is not None and out.samefile(file):
-            raise InvalidValueError(f"{out} is the repertoire to be read: choose another {name}=...")
+            raise InvalidValueError(f"{out} is the repertoire to be read: {another}")
         if not overwrite:
-            raise InvalidValueError(f"{out} exists already: choose another {name}=..., or use overwrite=True")
+            raise InvalidValueError(f"{out} exists already: {another}, or use --overwrite")
     check_writable(out)
 
 
@@ -124,8 +125,6 @@ def take_up(work: "Work", unfinished: Path, overwrite: bool, *, say: bool) -> No
         work.restore(unfinished)
     except InvalidFileError as error:
         if not overwrite:
-            raise InvalidFileError(
-                f"{error}: remove it, choose another out=..., or use overwrite=True"
-            ) from error
+            raise InvalidFileError(f"{error}: remove it, choose another --out, or use --overwrite") from error
     if work.done and say:
         note(f"going on after {work.done:,} of {work.total:,} episodes")

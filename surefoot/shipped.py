@@ -98,7 +98,7 @@ def caution(file: Path, repertoire: "Repertoire", *, current: bool = True) -> st
     where = (
         f"see {corrected}"
         if current and corrected.exists()
-        else f"correct them with: surefoot.evaluate('{file}')"
+        else f"correct them with: surefoot evaluate {file}"
     )
     return f"note: {repertoire.caution}; {where}"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from robots.description import Description
 from robots.errors import InvalidValueError
-from robots.mjcf.screening import compiled_so_far
+from robots.mjcf.compiling import compiled_so_far
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 FIXED = "hinge of {}"  # name of the site that is left where a joint was

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
 
-from robots.mjcf.screening import compiled_so_far
+from robots.mjcf.compiling import compiled_so_far
 
 
 def turn_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, position: float) -> None:

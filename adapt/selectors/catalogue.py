@@ -185,5 +185,5 @@ def _check_table(entry: SelectorEntry, table: Table | None) -> None:
     if entry.needs_table and table is None:
         raise InvalidValueError(
             f"the {entry.name} selector needs a rehearsal of the repertoire: make one with "
-            "surefoot.rehearse, or choose another selector"
+            "`surefoot rehearse`, or choose another selector"
         )

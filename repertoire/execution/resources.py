@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 _PLAIN = (str, bytes, int, float, complex, type(None), type)
 _lock = threading.Lock()
@@ -21,6 +20,8 @@ def one_blas_thread() -> Iterator[None]:
 
     Several may overlap in the threads of a process: the last one to end restores what the first one found.
     """
+    from threadpoolctl import ThreadpoolController  # here, as importing it changes the environment
+
     limit = partial(ThreadpoolController().limit, limits=1, user_api="blas")
     with _lock:
         _limits.append(_apart(limit))

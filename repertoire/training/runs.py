@@ -61,7 +61,7 @@ def start_training(
         with new_folder(out), locked(path):
             if file_exists(path) and not overwrite:
                 raise InvalidValueError(
-                    f"{out} already holds a run: go on with surefoot.resume('{out}'), or use overwrite=True"
+                    f"{out} already holds a run: go on with surefoot train --resume {out}, or use --overwrite"
                 )
             yield training
 

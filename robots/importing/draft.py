@@ -22,8 +22,8 @@ from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, te
 from robots.importing.checks import model_remarks
 from robots.importing.gains import Motor, holding_torques, servo_gains
 from robots.importing.poses import WIDE, Pose, given_poses, with_bent_legs
+from robots.mjcf.compiling import compile_spec
 from robots.mjcf.reading import read_self_contained
-from robots.mjcf.screening import compile_spec
 from robots.model import standing_data
 from robots.motors import TO_JOINT, is_plain, is_servo, torque_limit
 from robots.robot import Robot, robot_from_text
@@ -118,7 +118,7 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
     """
     model = _read(path)
     if file_exists(model.yaml) and not overwrite:
-        raise InvalidValueError(f"{model.yaml} exists already: use overwrite=True to replace it")
+        raise InvalidValueError(f"{model.yaml} exists already: use --overwrite to replace it")
     text, remarks = _drafted(model)
     if tendons := ", ".join(model.compiled.actuator(number).name for number in tendon_joints(model.compiled)):
         remarks.append(f"Servos of the joints take the place of the actuators of their tendons: {tendons}.")

@@ -186,7 +186,7 @@ class Senses:
         self._blind = not robot.controller.closed_loop
         if command is None and "command" in self._observer.needs and not self._blind:
             raise InvalidValueError(
-                "this gait follows a speed and a turn that it is told: deploy it with command=..."
+                "this gait follows a speed and a turn that it is told: deploy it with --command"
             )
         if lacking and not self._blind and first.odometry is None:
             raise InvalidValueError(

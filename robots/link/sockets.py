@@ -55,7 +55,7 @@ def check_keys(host: str, keys: Path | None) -> None:
     """Raise InvalidValueError where a link that others can reach has no keys."""
     if keys is None and needs_keys(host):
         raise InvalidValueError(
-            f"{host} can be reached by others: name a folder of keys, keys=..., or use 127.0.0.1"
+            f"{host} can be reached by others: name a folder of keys, --keys, or use 127.0.0.1"
         )
 
 

@@ -1,24 +1,36 @@
 """`read_self_contained` reads an MJCF with all that it includes and refers to, as one text.
 
-Meshes and height fields become part of the text. Skins and textures in files are left out, and so are meshes
-that are only there to be looked at where they would make every repertoire too large.
+The files are read here, so that MuJoCo need not open any: includes are replaced by what they hold, and names
+of meshes and height fields by hashes of their content. Both then become part of the text. Skins and textures
+in files are left out, and so are meshes that are only there to be looked at where they would make every
+repertoire too large.
 """
 
+import hashlib
 import math
+import os
+import re
 import warnings
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import mujoco
 import numpy as np
 
 from robots.errors import InvalidRobotError
-from robots.files.atomic import explain_errors
-from robots.files.texts import MOST
-from robots.mjcf.collection import collect
-from robots.mjcf.screening import check_options, meaning, screen
+from robots.files.atomic import explain_errors, file_exists
+from robots.files.texts import MOST, read_bytes, read_text
+from robots.mjcf.compiling import check_options
+from robots.mjcf.screening import meaning, screen
 
+_MOST_BYTES = 250_000_000  # of all files
+_MOST_PARTS = 400_000  # elements and attributes of all files
+_DEEPEST = 500  # elements in each other; MuJoCo accepts no more
+# MuJoCo accepts comments that are not XML, with "--" in them; one without an end goes on to that of the text
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _MOST_DRAWN = 10_000_000  # characters of a text that still has meshes which are only there to be looked at
 _FEWEST = 4  # vertices of a mesh that MuJoCo accepts
@@ -34,8 +46,9 @@ def read_self_contained(path: Path) -> str:
     them. Where a body loses such a mesh, its shapes in hidden groups are shown instead.
 
     Raises:
-        InvalidRobotError: the file or one that it refers to cannot be read, it is not an MJCF, or its text
-            would be too long or need other files after all.
+        InvalidRobotError: the file or one that it refers to cannot be read or lies outside its folder, it is
+            not an MJCF, or its text would be too long or need other files after all.
+        InvalidFileError: a file is too large or no regular file.
     """
     with explain_errors(f"cannot read {path}"):
         exists = path.is_file()
@@ -44,12 +57,13 @@ def read_self_contained(path: Path) -> str:
         raise InvalidRobotError(
             f"cannot read {path}: there is no such file; MJCF files in its folder: {others}"
         )
-    text, files, alone = collect(path)
-    screen(text, str(path), files)
+    collection = _Collection(path)
+    text = collection.text
+    screen(text, str(path), collection.files)
     try:
-        spec = mujoco.MjSpec.from_string(text, include=files, assets=files)
+        spec = mujoco.MjSpec.from_string(text, include=collection.files, assets=collection.files)
         check_options(spec, str(path))
-        if alone and not _has_nameless(spec):
+        if collection.alone and not _has_nameless(spec):
             return text
         with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
             text = _gathered(spec.copy(), drawn=True)
@@ -63,6 +77,142 @@ def read_self_contained(path: Path) -> str:
         )
     screen(text, str(path))  # it may no longer compile: numbers were rounded
     return text
+
+
+class _Collection:
+    """An MJCF and the files that it refers to, which must be in its folder or below.
+
+    Attributes:
+        text: without includes; as it was if it refers to no other file.
+        alone: whether that is so.
+        files: the content of the files that it refers to, by the names that it uses.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.files: dict[str, bytes] = {}
+        self._origin, self._folder = path, Path(os.path.realpath(path.parent))
+        self._included = {Path(os.path.realpath(path))}
+        self._users: list[tuple[Element, Path]] = []  # what refers to files, and its own file's folder
+        self._bytes = self._parts = 0
+        self.text = read_text(path)
+        tree = self._parse(path, self.text)
+        self._include(tree, path.parent)
+        self.alone = len(self._included) == 1 and not self._users
+        if not self.alone:
+            self._take_files(tree)
+            self.text = ElementTree.tostring(tree, "unicode")
+
+    def _parse(self, path: Path, text: str) -> Element:
+        name = "it" if path == self._origin else repr(path.name)
+        text = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+        self._parts += text.count("<") + text.count("=")
+        if self._parts > _MOST_PARTS:
+            raise self._refusal(f"it has more than {_MOST_PARTS:,} elements and attributes")
+        if "<!" in text:
+            raise self._refusal(f"{name} declares a type of document or has sections of CDATA")
+        try:
+            root = ElementTree.fromstring(text)
+        except ElementTree.ParseError as error:
+            raise self._refusal(f"{name} is not XML, see line {error.position[0]}") from error
+        if root.tag.lower() == "robot":
+            raise InvalidRobotError(f"{path} is a URDF, but only MJCF can be read")
+        return root
+
+    def _include(self, element: Element, place: Path, depth: int = 0) -> None:
+        """Put the content of includes in their places in an element that stands in a file of a folder."""
+        if depth > _DEEPEST:
+            raise self._refusal("its elements are nested too deeply")
+        children = list[Element]()
+        for child in element:
+            if child.tag.lower() == "include":
+                name = child.get("file", "")
+                path = self._find(name, self._origin.parent, place)
+                if path in self._included:
+                    raise self._refusal(f"it includes {name!r} twice, or in a circle")
+                self._included.add(path)
+                root = self._parse(path, self._bytes_of(path).decode(errors="replace"))
+                self._include(root, path.parent, depth + 1)
+                children += root
+                continue
+            children.append(child)
+            self._include(child, place, depth + 1)
+            if _references(child):
+                self._users.append((child, place))
+        element[:] = children
+
+    def _take_files(self, tree: Element) -> None:
+        """Read what the MJCF refers to, and have it refer to that by hashes of the content."""
+        _drop_pictures(tree, [element for element, _ in self._users if element.tag in ("texture", "skin")])
+        meshes, strips = _take_folders(tree)
+        for element, place in self._users:
+            for key in () if element.tag in ("texture", "skin") else _references(element):
+                name = _posix(element.attrib[key])
+                if element.tag == "model":
+                    raise self._refusal(f"it attaches the model {str(name)!r}: save it as one MJCF")
+                path = self._find(name.name if strips else str(name), self._origin.parent / meshes, place)
+                content = self._bytes_of(path)
+                # MuJoCo reuses what it compiled from a file of the same name, although the content differs
+                kept = hashlib.sha256(content).hexdigest()[:32] + path.suffix.lower()
+                self.files[kept] = content
+                element.attrib[key] = kept
+                if element.tag in ("mesh", "hfield"):
+                    element.attrib.setdefault("name", name.stem)  # as MuJoCo names it
+
+    def _find(self, name: str, *folders: Path) -> Path:
+        """The file of a name, in the first of some folders that has it."""
+        for folder in folders:
+            path = Path(os.path.realpath(folder / _posix(name)))
+            if not path.is_relative_to(self._folder):
+                raise InvalidRobotError(
+                    f"{self._origin}: the MJCF refers to {name!r}, which is outside its folder: "
+                    "copy the file into it"
+                )
+            if file_exists(path):
+                return path
+        raise self._refusal(f"it refers to {str(folders[0] / name)!r}, which cannot be opened")
+
+    def _bytes_of(self, path: Path) -> bytes:
+        content = read_bytes(path, _MOST_BYTES)
+        self._bytes += len(content)
+        if self._bytes > _MOST_BYTES:
+            raise self._refusal(f"its files take more than {_MOST_BYTES / 1e6:.0f} MB")
+        return content
+
+    def _refusal(self, reason: str) -> InvalidRobotError:
+        return InvalidRobotError(f"{self._origin}: the MJCF cannot be read: {reason}")
+
+
+def _references(element: Element) -> list[str]:
+    """The attributes of an element that name files."""
+    return [key for key, value in element.items() if value and key.lower().startswith("file")]
+
+
+def _posix(name: str) -> PurePosixPath:
+    return PurePosixPath(name.replace("\\", "/"))
+
+
+def _drop_pictures(tree: Element, pictures: list[Element]) -> None:
+    """Leave out skins and textures in files, and what refers to these."""
+    names = {element.get("name") or _posix(element.get("file", "")).stem for element in pictures}
+    dropped = set(pictures)
+    for parent in tree.iter():
+        if parent.tag == "material" and parent.get("texture") in names:
+            del parent.attrib["texture"]
+        parent[:] = [
+            child
+            for child in parent
+            if child not in dropped and not (child.tag == "layer" and child.get("texture") in names)
+        ]
+
+
+def _take_folders(tree: Element) -> tuple[str, bool]:
+    """Remove the folders of assets; returns that of meshes, and whether folders in names do not count."""
+    meshes, strips = "", False
+    for compiler in tree.iter("compiler"):
+        strips = compiler.get("strippath", "true" if strips else "false") == "true"
+        folders = [compiler.attrib.pop(key, None) for key in ("texturedir", "assetdir", "meshdir")]
+        meshes = next((folder for folder in reversed(folders[1:]) if folder is not None), meshes)
+    return meshes.replace("\\", "/"), strips
 
 
 def _gathered(spec: mujoco.MjSpec, *, drawn: bool) -> str:

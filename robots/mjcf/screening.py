@@ -11,27 +11,20 @@ import re
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-import mujoco
-import numpy as np
-
 from robots.catalogue import MODELS
-from robots.errors import InvalidRobotError, one_line
+from robots.errors import InvalidRobotError
 from robots.files.atomic import explain_errors
+from robots.mjcf.compiling import library_path
 
-MOST_SAMPLES = 4_000_000  # of a height field; as a text they take 40 MB
 _MEMORY = 2**31  # [bytes] that compiling a model may take
 _PART = 2**28  # [bytes] that the compiled model may take, and so many again every simulation of it
 _SECONDS = 20  # [s] of processor time that it may take
 _PATIENCE = 120.0  # [s] after which the process is ended, however little time it got
 _STEP = 0.2  # [s] of processor time that a physics step may take
-_TIMESTEP = 1e-5, 0.1  # [s]
-_ITERATIONS = 1000  # of any solver at most; MuJoCo's own default is 100 or less
 _OUT_OF_TIME, _WITHOUT_MEMORY = -24, (-6, -9)  # exit codes where signals end a process
 _CHILD = Path(__file__).with_name("screening_child.py")
 _MAIN = "the model itself"  # its name among the files of the process
@@ -45,9 +38,6 @@ _MEANINGS = (
 )
 _accepted: set[bytes] = set()  # digests of texts
 
-if mujoco.get_mju_user_warning() is None:  # the warnings would go to the terminal and to MUJOCO_LOG.TXT
-    mujoco.set_mju_user_warning(lambda _message: None)
-
 
 def screen(xml: str, origin: str, files: Mapping[str, bytes] = _NO_FILES) -> None:
     """Refuse a text that MuJoCo cannot compile, or only with more memory or time than any robot needs.
@@ -57,7 +47,7 @@ def screen(xml: str, origin: str, files: Mapping[str, bytes] = _NO_FILES) -> Non
     Args:
         xml: an MJCF.
         origin: what to call it in errors.
-        files: the content of each file that it refers to, by name.
+        files: the content of each file that it refers to, by a name that stands for the content.
 
     Raises:
         InvalidRobotError: it is refused.
@@ -88,91 +78,12 @@ def screen(xml: str, origin: str, files: Mapping[str, bytes] = _NO_FILES) -> Non
     _accepted.add(digest)
 
 
-def check_options(spec: mujoco.MjSpec, origin: str) -> None:
-    """Refuse options of an MJCF with which a simulation fails or never ends, and very large height fields.
-
-    Args:
-        spec: of the MJCF.
-        origin: what to call it in errors.
-
-    Raises:
-        InvalidRobotError: it is refused.
-    """
-    for field in spec.hfields:
-        if field.nrow * field.ncol > MOST_SAMPLES:
-            raise InvalidRobotError(
-                f"{origin}: the height fields of the MJCF can have {MOST_SAMPLES:,} samples, "
-                f"not {field.nrow:,} x {field.ncol:,}"
-            )
-    option = spec.option
-    low, high = _TIMESTEP
-    if not low <= option.timestep <= high:
-        raise InvalidRobotError(
-            f"{origin}: the timestep of the MJCF must be from {low:g} to {high:g} s, not {option.timestep:g}"
-        )
-    for name in [name for name in dir(option) if name.endswith("iterations") or name == "sdf_initpoints"]:
-        if not 0 <= getattr(option, name) <= _ITERATIONS:
-            raise InvalidRobotError(
-                f"{origin}: the option {name} of the MJCF must be from 0 to {_ITERATIONS}, "
-                f"not {getattr(option, name)}"
-            )
-
-
-def check_numbers(model: mujoco.MjModel, origin: str) -> None:
-    """Refuse a compiled model with a number that is not finite.
-
-    Raises:
-        InvalidRobotError: it is refused.
-    """
-    for owner in (model.opt, model):
-        for name in dir(owner):
-            value = getattr(owner, name)
-            if isinstance(value, float | np.ndarray) and not np.isfinite(value).all():
-                raise InvalidRobotError(f"{origin}: the MJCF has numbers that are not finite, see {name}")
-
-
-def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """Compile a spec that was read from a screened text, without the warnings that MuJoCo has Python print.
-
-    Raises:
-        ValueError: it does not compile.
-    """
-    with warnings.catch_warnings(action="ignore"):
-        return spec.compile()
-
-
-def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """A model as changes have left it so far: only there is it known where things are, and what follows.
-
-    Raises:
-        InvalidRobotError: it does not compile.
-    """
-    try:
-        return compile_spec(spec)
-    except ValueError as error:
-        raise InvalidRobotError(f"the changed MJCF does not compile: {one_line(error)}") from error
-
-
 def meaning(message: str) -> str:
     """What is wrong with an MJCF, from what MuJoCo says of it."""
     message = " ".join(message.split())
     for pattern, words in _MEANINGS:
         message = re.sub(pattern, words, message)
     return message
-
-
-@cache
-def library_path() -> Path:
-    """The library of MuJoCo that its Python bindings have loaded.
-
-    Raises:
-        OSError: there is no such library.
-    """
-    folder = Path(mujoco.__file__).parent
-    for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll"):
-        for path in sorted(folder.glob(pattern)):
-            return path
-    raise OSError(f"{folder} holds no library of MuJoCo")
 
 
 def _refusal(child: subprocess.CompletedProcess[bytes]) -> str:
@@ -188,9 +99,7 @@ def _refusal(child: subprocess.CompletedProcess[bytes]) -> str:
         return _exceeds(f"{_MEMORY / 2**30:g} GiB of memory to compile")
     if child.returncode == _OUT_OF_TIME:
         return _exceeds(f"{_SECONDS} s of processor time to compile")
-    if "error" in answer:
-        return f"cannot be read: {meaning(said)}"
-    return "cannot be read: it makes MuJoCo crash"
+    return f"cannot be read: {meaning(said) if 'error' in answer else 'it makes MuJoCo crash'}"
 
 
 def _exceeds(limit: str) -> str:
@@ -203,5 +112,4 @@ def _encoded(xml: str) -> bytes:
 
 
 def _digest(xml: str, files: Iterable[str]) -> bytes:
-    names = "\n".join(sorted(files))  # which stand for the content, see `robots.mjcf.collection`
-    return hashlib.blake2b(_encoded(xml) + b"\0" + names.encode(), digest_size=32).digest()
+    return hashlib.sha256(_encoded(xml) + b"\0" + "\n".join(sorted(files)).encode()).digest()

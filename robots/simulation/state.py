@@ -101,7 +101,7 @@ class EpisodeState(NamedTuple):
     Attributes:
         row: MuJoCo's positions, velocities, controls and places of bodies, (n,) float64.
         sensordata: MuJoCo's.
-        warnings: how often MuJoCo raised each kind of warning.
+        warnings: how often MuJoCo raised each kind of warning, counted from `HEARD`.
         readings: what the robot's sensors read now, (r,) float32.
         observation: what its controller sees now, (o,) float32; of the paper's, the readings themselves.
         told: what its controller told the joints last, (a,) float32.

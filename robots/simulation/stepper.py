@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from robots.arrays import real_array, whole_number
 from robots.compilation import INTERPRETED, compiled
 from robots.errors import InvalidValueError
-from robots.mjcf.screening import library_path
+from robots.mjcf.compiling import HEARD, library_path, new_data
 from robots.model import knows_halves
 from robots.motors import ABSENT
 from robots.robot import Robot
@@ -67,7 +67,7 @@ class Stepper:
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self.controller = robot.controller
-        self.data = mujoco.MjData(robot.physics)
+        self.data = new_data(robot.physics)
         # in compiled code an error would end the process: let those that any step meets come up here
         mujoco.mj_step(robot.physics, self.data)
         self._task = make_task(robot, self.data)
@@ -217,7 +217,7 @@ class Stepper:
 
     def posed_data(self) -> mujoco.MjData:
         """The robot as it is now as data of its `model`, with everything that derives from its state."""
-        data = mujoco.MjData(self.robot.model)
+        data = new_data(self.robot.model)
         for name in ("time", "qpos", "qvel", "act", "ctrl"):
             setattr(data, name, getattr(self.data, name))
         mujoco.mj_forward(self.robot.model, data)
@@ -234,6 +234,7 @@ class Stepper:
         """Put the robot in its first pose, with the joint angles of a seed added."""
         seed = whole_number("seed", seed, 0, MOST_SEED)
         mujoco.mj_resetData(self.robot.physics, self.data)
+        self.data.warning.number[:] = HEARD
         noise, joints = self.robot.description.reset_joint_noise, self._task.joints["qpos"]
         angles = np.random.default_rng(seed).uniform(-noise, noise, len(joints))
         present = joints != ABSENT

@@ -9,6 +9,7 @@ import numpy as np
 
 from robots.compilation import compiled
 from robots.files.texts import LARGEST
+from robots.mjcf.compiling import HEARD
 from robots.motors import ABSENT, motor_torque
 from robots.simulation.observing import TARGET_X, observe, rescaled, uniform, wrapped
 from robots.simulation.state import EpisodeState, Task
@@ -172,7 +173,7 @@ def is_sound(task: Task, episode: EpisodeState) -> bool:
     """Whether MuJoCo did not warn of a simulation, and its state may still be a walking robot's."""
     constants, row = task.constants[0], episode.row
     for kind in range(episode.warnings.size):
-        if episode.warnings[kind] != 0:
+        if episode.warnings[kind] != HEARD:
             return False
     for column in range(constants.qpos_end):
         if not np.isfinite(row[column]):

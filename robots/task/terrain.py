@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from robots.errors import InvalidValueError
 from robots.files.records import Record, ascending, validate
 from robots.files.texts import parse_number
-from robots.mjcf.screening import compile_spec
+from robots.mjcf.compiling import compile_spec
 
 Kind = Literal["flat", "slope", "rough", "steps", "stones"]
 BEYOND = "surefoot_beyond"  # name of the plane beyond the edge of the height field

@@ -111,7 +111,7 @@ class RecoverySuite(Suite):
                 raise InvalidValueError(f"the {name} is what selectors are measured by: leave it out")
             if entry.needs_table and self.library is None:
                 raise InvalidValueError(
-                    f"the {name} selector needs a rehearsal: make one with surefoot.rehearse"
+                    f"the {name} selector needs a rehearsal: make one with `surefoot rehearse`"
                 )
         for faults in self._faults.values():
             check_damages(faults)

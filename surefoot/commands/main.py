@@ -14,7 +14,7 @@ from robots.errors import SurefootError
 from robots.plugins import load_plugins
 from surefoot.commands.console import Commands
 from surefoot.interrupts import INTERRUPTED, raise_and_remember
-from surefoot.printing import LastingStream, Printer, complaints, in_options
+from surefoot.printing import LastingStream, complaints
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = {
@@ -104,7 +104,6 @@ def run_commands(commands: click.Group) -> None:
 
     Where nothing can be printed, the work goes on, and the exit code tells of it in the end.
     """
-    Printer.on_command_line = True
     logger = logging.getLogger("repertoire")
     logger.setLevel(logging.INFO)
     logger.addHandler(_Notes())
@@ -155,7 +154,7 @@ def _sentence(error: Exception) -> str:
         case click.ClickException():
             return f"surefoot: {error.format_message()}"
         case SurefootError():
-            return f"surefoot: {in_options(str(error))}"
+            return f"surefoot: {error}"
         case MemoryError():
             return "surefoot: there is not enough memory for this: ask for less"
     raise error

@@ -19,7 +19,6 @@ from repertoire.strategies.table import STRATEGIES
 from robots.rendering.camera import rendering_problem
 from surefoot.commands import demo, main
 from surefoot.commands.main import COMMANDS, cli
-from surefoot.printing import in_options
 
 SMALL = ["--evaluations", 96, "--emitters", 2, "--batch-size", 8, "--sigma0", 0.1, "--episode-steps", 40]
 
@@ -294,18 +293,3 @@ def test_controllers_and_cells_can_be_chosen(run, tmp_path) -> None:
     assert repertoire.controller.startswith("mlp-")
     assert repertoire.controller.endswith("-8-4-18")
     assert repertoire.grid == (2, 3, 2, 3, 2, 3)
-
-
-def test_calls_of_the_library_are_said_as_commands_and_paths_as_they_are() -> None:
-    said = "runs/surefoot.load/a.h5: go on with surefoot.resume('runs/surefoot.show') or overwrite=True"
-    commands = "runs/surefoot.load/a.h5: go on with surefoot train --resume runs/surefoot.show or --overwrite"
-    assert in_options(said) == commands
-    assert in_options("robots.importing.draft.draft_robot('a.xml')") == "surefoot robots --draft a.xml"
-    for path in (
-        "surefoot.h5",
-        "surefoot.load.h5",
-        "surefoot.v2/rep.h5",
-        "/surefoot.show",
-        "surefoot.load/a",
-    ):
-        assert in_options(f"{path} cannot be read") == f"{path} cannot be read"

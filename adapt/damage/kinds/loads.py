@@ -13,7 +13,7 @@ from adapt.damage.parts import RobotParts, Target
 from adapt.damage.patches import settle
 from adapt.damage.strength import Scale, Strengths
 from robots.errors import InvalidValueError
-from robots.mjcf.screening import compiled_so_far
+from robots.mjcf.compiling import compiled_so_far
 
 _DENSITY = 2700.0  # of aluminium [kg/m³]
 _ABOVE = 100.0  # [m] over a body's centre of mass, from where its top is looked for

@@ -264,7 +264,7 @@ def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None
     with start(evaluations=16) as training:
         training.run(tmp_path / "run" / FILE_NAME)
     before = (tmp_path / "run" / FILE_NAME).read_bytes()
-    refused = r"already holds a run: go on with surefoot\.resume\('.*'\), or use overwrite=True"
+    refused = r"already holds a run: go on with surefoot train --resume .*, or use --overwrite"
     with pytest.raises(InvalidValueError, match=refused), start():
         pass
     assert (tmp_path / "run" / FILE_NAME).read_bytes() == before

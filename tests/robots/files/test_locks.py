@@ -21,13 +21,6 @@ with locked(Path(sys.argv[1])):
 """
 
 
-def test_a_lock_leaves_nothing_behind(tmp_path: Path) -> None:
-    for _ in range(2):
-        with locked(tmp_path / "run"):
-            assert [path.name for path in tmp_path.iterdir()] == [".run.lock"]
-        assert list(tmp_path.iterdir()) == []
-
-
 def test_the_second_is_told_who_holds_it_until_that_process_dies(tmp_path: Path) -> None:
     path = tmp_path / "run"
     with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE) as process:
@@ -42,6 +35,7 @@ def test_the_second_is_told_who_holds_it_until_that_process_dies(tmp_path: Path)
         process.wait()
     with locked(path):
         pass
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
 
 
 def test_never_two_at_a_time(tmp_path: Path) -> None:
@@ -50,7 +44,7 @@ def test_never_two_at_a_time(tmp_path: Path) -> None:
     def work(_: int) -> int:
         nonlocal inside
         entered = 0
-        for _ in range(200):
+        for _ in range(100):
             try:
                 with locked(tmp_path / "run"):
                     inside += 1
@@ -66,26 +60,9 @@ def test_never_two_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    with (
-        pytest.raises(InvalidFileError, match="cannot be locked: no such file"),
-        locked(tmp_path / "a" / "b"),
-    ):
-        pass
-
-
-def test_what_a_link_in_place_of_a_lock_leads_to_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("text")
     (tmp_path / ".run.lock").symlink_to("precious")
-    with pytest.raises(InvalidFileError, match=r"\.run\.lock is a link"), locked(tmp_path / "run"):
-        pass
+    for path in (tmp_path / "a" / "b", tmp_path / "run"):
+        with pytest.raises(InvalidFileError, match="cannot be locked"), locked(path):
+            pass
     assert (tmp_path / "precious").read_text() == "text"
-
-
-def test_an_interrupt_while_a_lock_is_made_leaves_nothing_behind(tmp_path: Path, monkeypatch) -> None:
-    def interrupted() -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("robots.files.locks.socket.gethostname", interrupted)
-    with pytest.raises(KeyboardInterrupt), locked(tmp_path / "run"):
-        pass
-    assert list(tmp_path.iterdir()) == []
