@@ -751,9 +751,8 @@ def calibrate(
         InvalidFileError: a file cannot be read or written, or is no trace of the robot.
     """
     from adapt.self_model import calibrating
-    from adapt.self_model.calibration import read_traces, write_calibration
+    from adapt.self_model.calibration import PRIOR, read_traces, write_calibration
     from adapt.self_model.features import check_sensors
-    from adapt.self_model.parameters import PRIOR
     from robots.description import Randomization
     from robots.randomization import read_randomization
     from robots.simulation.trace import SENSORS
@@ -769,7 +768,7 @@ def calibrate(
             before,
             prior=PRIOR if prior is None else read_randomization(prior, repertoire.robot) or Randomization(),
             sensors=sensors,
-            models=calibrating.MODELS if models is None else models,
+            models=calibrating.CALIBRATION.models if models is None else models,
             seed=seed,
             backend=backend_of(threads),
             on_progress=show and partial(show, "calibrating"),

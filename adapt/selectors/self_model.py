@@ -1,7 +1,7 @@
 """`Fitted`: fits its simulator to what trials show, and tries what works best in it."""
 
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,25 +25,36 @@ from adapt.selectors.selector import Context
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import Forecast, gait_features
-from adapt.self_model.rating import TOLERANCE, WEIGHT, Model, Rating
+from adapt.self_model.rating import RATING, Model, Rating
 from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import Twin
 from repertoire.execution.resources import one_blas_thread
 from robots.errors import InvalidValueError
 
-_FITTED = 0.6  # share of the limits that goes into the fit, if it takes so much
-_MODELS = 6  # fitted ones that are hypotheses
-_ALIKE = 2  # of these, with the same faults in other strengths
-_ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
-_EXPLORED = 0.8  # share of the limits after which the best model gets no further rounds
-_FINALISTS = 8
-_SEEDS = (6, 3)  # episodes of each finalist, and of each gait tried, under the best models
-_PASSES = 4  # most rounds of finalists: those that were lucky in a single episode make room for others
-_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # a fault was found
-_LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
+_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=RATING.tolerance, fall=0.06)  # it was found
+_LEVELS = (_EXACT, *(replace(level, evidence=RATING.tolerance) for level in LEVELS))
 REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
-_STARTS = 256  # gaits that a search may start from: those of which most is expected
-_NOISE = 0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """What the limits are spent on after a trial."""
+
+    fitted: float = 0.6  # share of the limits that goes into the fit, if it takes so much
+    models: int = 6  # fitted ones that are hypotheses
+    alike: int = 2  # of these, with the same damages in other strengths
+    rounds: tuple[int, ...] = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
+    explored: float = 0.8  # share of the limits after which the best model gets no further rounds
+    finalists: int = 8
+    seeds: tuple[int, ...] = (6, 3)  # episodes of finalists, and of each gait tried, under the best models
+    passes: int = 4  # most rounds of finalists: those that were lucky in one episode make room for others
+    starts: int = 256  # gaits that a search may start from: those of which most is expected
+    noise: float = (
+        0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
+    )
+
+
+PLAN = PlanSettings()
 
 
 @register(
@@ -93,7 +104,7 @@ class Fitted(MultiPrior):
         models = self._rating.models
         self._known = [models[text] for text in self._table.conditions if text in models]
         self._forecast = Forecast(self._twin, self._take_in_library(), seed=context.seed)
-        tolerances = Tolerances(channels=WEIGHT * len(self._features))
+        tolerances = Tolerances(channels=RATING.weight * len(self._features))
         self._traced = RehearsedSettings(levels=_LEVELS, tolerances=tolerances, price=thinking.price)
         self._plain = RehearsedSettings()
         self._fitted: list[Model] = []
@@ -168,7 +179,7 @@ class Fitted(MultiPrior):
     def _refine(self, relearner: Relearner) -> None:
         """Refine the most promising gaits on what is believed to be wrong, and know the result as a gait."""
         causes = [(damage_from(text), p) for text, p in super().diagnosis() if text != UNKNOWN]
-        rows = np.argsort(-self.predicted, kind="stable")[:_STARTS].tolist()
+        rows = np.argsort(-self.predicted, kind="stable")[: PLAN.starts].tolist()
         found = relearner.refine(causes, rows)
         if found is None:
             return
@@ -182,7 +193,7 @@ class Fitted(MultiPrior):
         self._forecast.widen(self._take_in_library())
         for model in self._fitted:
             if model in self._forecast:
-                self._forecast.run(model, [found.row], _SEEDS[0])
+                self._forecast.run(model, [found.row], PLAN.seeds[0])
         self._believe()
         self._conclude()
 
@@ -195,7 +206,7 @@ class Fitted(MultiPrior):
         self._twin.begin()
         self._rating.tell(row, np.asarray(outcome.trace), outcome.fell)
         if new:
-            self._fit.search(_FITTED)
+            self._fit.search(PLAN.fitted)
             self._plan()
         else:  # a confirmation: it is time to walk, not to think
             self._believe()
@@ -205,19 +216,19 @@ class Fitted(MultiPrior):
     def _plan(self) -> None:
         """Run gaits under the best models, those last that are likely to be proposed."""
         self._fitted = self._likeliest()
-        for model, rounds in zip(self._fitted, _ROUNDS, strict=False):
+        for model, rounds in zip(self._fitted, PLAN.rounds, strict=False):
             for _ in range(rounds):
                 if self._twin.spent < 1:
                     self._forecast.explore(model, self._foreseen, self._fitted[:2])
         if self._fitted:
             best = self._fitted[0]
-            while self._twin.spent < _EXPLORED and not self._forecast.complete(best):
+            while self._twin.spent < PLAN.explored and not self._forecast.complete(best):
                 self._forecast.explore(best, self._foreseen, [])
         self._believe()
-        for _ in range(_PASSES):
+        for _ in range(PLAN.passes):
             before = self._twin.episodes
-            rows = np.argsort(-self.gain, kind="stable")[:_FINALISTS]
-            for model, seeds in zip(self._fitted, _SEEDS, strict=False):
+            rows = np.argsort(-self.gain, kind="stable")[: PLAN.finalists]
+            for model, seeds in zip(self._fitted, PLAN.seeds, strict=False):
                 if self._twin.spent < 1:
                     self._forecast.run(model, [*rows.tolist(), *self._rating.trials], seeds)
             if self._twin.episodes == before:
@@ -228,14 +239,14 @@ class Fitted(MultiPrior):
         """Fits that are better than all that was rehearsed, few of which differ in strengths alone."""
         chosen: list[Model] = []
         alike: dict[object, int] = defaultdict(int)
-        for model in self._rating.best(20 * _MODELS):
+        for model in self._rating.best(20 * PLAN.models):
             if model in self._known:
                 break  # what follows is less likely than what was rehearsed
             kinds = tuple((single.target, single.kind) for single in model.damage.singles)
-            if alike[kinds] < _ALIKE:
+            if alike[kinds] < PLAN.alike:
                 alike[kinds] += 1
                 chosen.append(model)
-        return chosen[:_MODELS]
+        return chosen[: PLAN.models]
 
     def _believe(self) -> None:
         """Believe in what was rehearsed and what was fitted, by their traces."""
@@ -278,7 +289,7 @@ def _healthy_table(context: Context) -> Table:
     return Table(
         conditions=(HEALTHY,),
         objectives=objectives,
-        noise=np.full_like(objectives, _NOISE * max(span, 0.0)),
+        noise=np.full_like(objectives, PLAN.noise * max(span, 0.0)),
         falls=np.zeros_like(objectives),
         evidence=nothing,
         evidence_std=nothing,

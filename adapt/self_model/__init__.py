@@ -1,14 +1,13 @@
-"""The self-model: a robot's simulator whose faults are fitted to what its trials showed.
+"""The self-model: a robot's simulator whose damages are fitted to what its trials showed.
 
 * `features`: what the trace of a trial says, with whichever sensors there are.
-* `registry`: the faults that a robot may have, and their strengths.
+* `suspects`: what may be wrong with a robot, and in which strengths.
 * `twin`: the robot's model at work between two trials, within a budget.
-* `rating`: how well faults explain what the robot did in its trials.
-* `fit`: the search for the faults that explain it best.
-* `parameters`: what of the whole robot may differ from its model, such as masses and friction.
-* `calibrating`: `calibrate`, which finds these by traces of the whole robot.
-* `calibration`: `Calibration`, what was found, and its file.
-* `forecast`: what all gaits would do under faults, from those that were simulated under them: `Expectations`.
+* `rating`: how well suspects explain what the robot did in its trials.
+* `fit`: the search for those that explain it best.
+* `calibration`: which parameters of the whole robot may differ from its model, such as masses and friction,
+  what was found of them, and its file; `calibrating` finds them by traces.
+* `forecast`: what all gaits would do under a model, from those that were simulated under it.
 
 The selector that uses them is `adapt.selectors.self_model`.
 """

@@ -1,6 +1,7 @@
-"""`Fit`: looks for faults under which the model does what the robot did in its trials."""
+"""`Fit`: looks for damages under which the model does what the robot did in its trials."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -10,25 +11,40 @@ from adapt.self_model.rating import Model, Rating, Trials
 from adapt.self_model.suspects import MOST_AT_ONCE, Suspects
 from robots.seeds import SeedFamily
 
-_SINGLES = 200  # single faults to begin with, at least
-_FINER = 10  # faults that are tried in more strengths
-_PLACES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # of these, in their ranges
-_BEAM = 6  # models that are improved at a time
-_CARRIED = 30  # models that are simulated in a new trial
-_STEPS = (0.15, 0.15, 0.08, 0.04, 0.02)  # of strengths in each round, as shares of their ranges
-_ROUNDS = 20
-_PATIENCE = 3  # rounds without an improvement
-_IMPROVED = 0.5  # log likelihood that counts as one
 _GOLDEN = (5**0.5 - 1) / 2  # whose multiples are scattered evenly over the remainders of 1
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How widely and how long the search for models goes on."""
+
+    singles: int = 200  # single damages to begin with, at least
+    finer: int = 10  # suspects that are tried in more strengths ...
+    places: tuple[float, ...] = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # ... at these places of their ranges
+    beam: int = 6  # models that are improved at a time
+    carried: int = 30  # models that are simulated in a new trial
+    steps: tuple[float, ...] = (
+        0.15,
+        0.15,
+        0.08,
+        0.04,
+        0.02,
+    )  # of strengths in each round, in shares of ranges
+    rounds: int = 20
+    patience: int = 3  # rounds without an improvement
+    improved: float = 0.5  # log likelihood that counts as one
+
+
+FIT = FitSettings()
 
 
 class Fit:
     """The search for models, which goes on after each trial from what it knows.
 
-    After the first trial all single faults run the gait that was tried, the likeliest of them in more
-    strengths: often a little more of a fault makes a robot walk quite differently. Then each leg's best
+    After the first trial all single damages run the gait that was tried, the likeliest of them in more
+    strengths: often a little more of a damage makes a robot walk quite differently. Then each leg's best
     explanation of its own joints' readings are put together, and a beam search adds, removes and replaces
-    faults and changes strengths.
+    damages and changes strengths.
 
     Args:
         rating: of models by the trials.
@@ -37,11 +53,18 @@ class Fit:
         seed: from which all random numbers derive.
     """
 
-    def __init__(self, rating: Rating, suspects: Suspects, known: Sequence[Damage], *, seed: int) -> None:
+    def __init__(
+        self,
+        rating: Rating,
+        suspects: Suspects,
+        known: Sequence[Damage],
+        *,
+        seed: int,
+    ) -> None:
         self._rating, self._suspects = rating, suspects
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.THINKING),)))
         self._known = [rating.healthy, *self._models(damage.singles for damage in known)]
-        self._singles = self._models((single,) for single in suspects.singles(_SINGLES))
+        self._singles = self._models((one,) for one in suspects.singles(FIT.singles))
 
     def search(self, until: float) -> None:
         """Look for better models after a trial of another gait.
@@ -54,7 +77,7 @@ class Fit:
         rating = self._rating
         *_, last = rating.trials.values()
         before = [trials for trials in rating.active if trials is not last]
-        carried = rating.ranked(before)[:_CARRIED] if before else []
+        carried = rating.ranked(before)[: FIT.carried] if before else []
         rating.simulate(self._known)
         rating.simulate(self._read_off(last), until)
         rating.simulate(carried or _scattered(self._singles), until)
@@ -62,35 +85,36 @@ class Fit:
             shown = [model.mean(last.row) for model in self._singles if last.row in model.shown]
             rating.spread = np.std(shown or [rating.healthy.mean(last.row)], axis=0)
             rating.simulate(self._finer(), until)
-            rating.confirm(2 * _BEAM, until)
+            rating.confirm(2 * FIT.beam, until)
         rating.simulate(self._composites(), until)
-        rating.confirm(_BEAM // 2, until)
+        rating.confirm(FIT.beam // 2, until)
         if not _settled(rating, carried):
             rating.reconsider(until)
         rating.calibrate(rating.best(1)[0])
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
-        for number in range(_ROUNDS):
-            if rating.spent >= until or in_vain >= (1 if _settled(rating, carried) else _PATIENCE):
+        for number in range(FIT.rounds):
+            if rating.spent >= until or in_vain >= (1 if _settled(rating, carried) else FIT.patience):
                 break
-            rating.simulate(self._improved(_STEPS[min(number, len(_STEPS) - 1)]), until)
-            rating.confirm(_BEAM // 2, until)
+            rating.simulate(self._improved(FIT.steps[min(number, len(FIT.steps) - 1)]), until)
+            rating.confirm(FIT.beam // 2, until)
             loss = rating.loss(rating.best(1)[0])
-            in_vain = in_vain + 1 if loss > lowest - _IMPROVED else 0
+            in_vain = in_vain + 1 if loss > lowest - FIT.improved else 0
             lowest = min(lowest, loss)
-        rating.confirm(_BEAM, until)
+        rating.confirm(FIT.beam, until)
         rating.calibrate(rating.best(1)[0])
 
     def _models(self, several: Iterable[Sequence[SingleDamage]]) -> list[Model]:
-        """The models of some sets of faults, without those that cannot be."""
+        """The models of some sets of damages, without those that cannot be."""
         damages = (self._suspects.combine(singles) for singles in several)
         return list(dict.fromkeys(self._rating.model(damage) for damage in damages if damage is not None))
 
     def _improved(self, step: float) -> list[Model]:
         """Variants of the best models."""
         found: list[Model] = []
-        for rank, model in enumerate(self._rating.best(_BEAM)):
-            found += self._with_one_more(model, _BEAM if rank < _BEAM // 2 else _BEAM // 2)
-            found += self._jittered(model, step, _BEAM if rank < 2 else _BEAM // 2)
+        many, few = FIT.beam, FIT.beam // 2
+        for rank, model in enumerate(self._rating.best(many)):
+            found += self._with_one_more(model, many if rank < few else few)
+            found += self._jittered(model, step, many if rank < 2 else few)
             for out in model.singles:
                 rest = [single for single in model.singles if single is not out]
                 found += self._models([rest] if rest else [])
@@ -98,9 +122,9 @@ class Fit:
         return found
 
     def _with_one_more(self, model: Model, count: int) -> list[Model]:
-        """A model with one fault more, those first that would explain most if what they change adds up.
+        """A model with one damage more, those first that would explain most if what they change adds up.
 
-        Of each fault there is the strength that would explain most: others come from changing it.
+        Of each suspect there is the strength that would explain most: others come from changing it.
         """
         if len(model.singles) >= MOST_AT_ONCE:
             return []
@@ -110,35 +134,35 @@ class Fit:
         strongest: dict[object, SingleDamage] = {}
         for index in order:
             (single,) = known[index].singles
-            fault = self._suspects.suspect(single)
-            strongest.setdefault((fault if fault and fault.strengths.graded else single), single)
+            suspect = self._suspects.suspect(single)
+            strongest.setdefault((suspect if suspect and suspect.strengths.graded else single), single)
         more = (self._models([(*model.singles, single)]) for single in strongest.values())
         return list(islice((other for (other,) in filter(None, more) if first.row not in other.shown), count))
 
     def _jittered(self, model: Model, step: float, count: int) -> list[Model]:
         """A model with other strengths."""
-        faults = [self._suspects.suspect(single) for single in model.singles]
-        graded = [index for index, fault in enumerate(faults) if fault and fault.strengths.graded]
+        suspects = [self._suspects.suspect(single) for single in model.singles]
+        graded = [index for index, suspect in enumerate(suspects) if suspect and suspect.strengths.graded]
         several = []
         for _ in range(count if graded else 0):
             changed = list(model.singles)
             some = self._rng.random(len(graded)) < 1 / 2
             some[self._rng.integers(len(graded))] = True
             for index in np.array(graded)[some]:
-                fault, single = faults[index], model.singles[index]
-                if fault and single.strength is not None:
-                    place = fault.strengths.place(single.strength) + step * self._rng.standard_normal()
-                    changed[index] = fault.at(place)
+                suspect, single = suspects[index], model.singles[index]
+                if suspect and single.strength is not None:
+                    place = suspect.strengths.place(single.strength) + step * self._rng.standard_normal()
+                    changed[index] = suspect.at(place)
             several.append(changed)
         return self._models(several)
 
     def _replaced(self, rest: Sequence[SingleDamage], out: SingleDamage) -> list[Model]:
-        """Some faults, and instead of another one of their model one of the same part."""
+        """Some damages, and instead of another one of their model one of the same part."""
         first, known = self._first
         others = [
             model for model in known if model.singles[0].target == out.target and model.singles != (out,)
         ]
-        order = self._order([model.mean(first.row) for model in others], first)[: _BEAM // 2]
+        order = self._order([model.mean(first.row) for model in others], first)[: FIT.beam // 2]
         return self._models((*rest, *others[index].singles) for index in order)
 
     def _order(self, shown: Sequence[np.ndarray], trials: Trials) -> np.ndarray:
@@ -147,7 +171,7 @@ class Fit:
 
     @property
     def _first(self) -> tuple[Trials, list[Model]]:
-        """The first trial, and the single faults, all of which ran its gait."""
+        """The first trial, and the single damages, all of which ran its gait."""
         first, *_ = self._rating.active
         every = [*self._singles, *(model for model in self._known if len(model.singles) == 1)]
         return first, [model for model in every if first.row in model.shown]
@@ -164,16 +188,16 @@ class Fit:
         return self._further_singles(found)
 
     def _finer(self) -> list[Model]:
-        """The likeliest single faults, in more strengths."""
+        """The likeliest single damages, in more strengths."""
         ranked = self._rating.ranked(self._rating.active)
-        faults = [self._suspects.suspect(model.singles[0]) for model in ranked if len(model.singles) == 1]
-        likeliest = list(dict.fromkeys(filter(None, faults)))[:_FINER]
+        suspects = [self._suspects.suspect(model.singles[0]) for model in ranked if len(model.singles) == 1]
+        likeliest = list(dict.fromkeys(filter(None, suspects)))[: FIT.finer]
         return self._further_singles(
-            fault.at(place) for fault in likeliest if fault.strengths.graded for place in _PLACES
+            suspect.at(place) for suspect in likeliest if suspect.strengths.graded for place in FIT.places
         )
 
     def _further_singles(self, singles: Iterable[SingleDamage]) -> list[Model]:
-        """Models of single faults, which are kept."""
+        """Models of single damages, which are kept."""
         models = self._models([single] for single in singles)
         self._singles = list(dict.fromkeys([*self._singles, *models]))
         return models
@@ -198,7 +222,7 @@ class Fit:
 
 
 def _settled(rating: Rating, carried: Sequence[Model]) -> bool:
-    """Whether the best model stayed the best after a further trial, or no fault could be worth its price."""
+    """Whether the best model stayed the best after a further trial, or no damage could be worth its price."""
     best = rating.best(1)[0]
     return best in carried[:1] or rating.loss(best) < rating.price_of(best) + rating.price
 

@@ -11,16 +11,24 @@ from adapt.self_model.features import Features
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
 
-WEIGHT = 0.25  # of the features' log likelihoods, since they depend on each other
-_FREEDOM = 4.0  # degrees of freedom of Student's t
-TOLERANCE = 0.15  # share of a feature's spread over the faults by which a model may be off
-_LASTING = 0.7  # correlation of what the model is off by before a fault and after it
-_FALL = 3.0  # log likelihood lost where either fell and the other did not
-_SEEDS = 4  # episodes by which the noise of features is known
-_WAYS = 20  # episodes of a model that mostly ends otherwise than the trial
-_CONTRARY = 4  # of such models, at a time
-_TRIALS = 4  # gaits whose trials are compared: the first, and the last ones
-_BATCH = 32  # episodes after which it is asked whether there is time for more
+
+@dataclass(frozen=True)
+class RatingSettings:
+    """What counts how much where models are compared with trials."""
+
+    weight: float = 0.25  # of the features' log likelihoods, since they depend on each other
+    freedom: float = 4.0  # degrees of freedom of Student's t
+    tolerance: float = 0.15  # share of a feature's spread over the suspects by which a model may be off
+    lasting: float = 0.7  # correlation of what the model is off by before a damage and after it
+    fall: float = 3.0  # log likelihood lost where either fell and the other did not
+    seeds: int = 4  # episodes by which the variance of features is known
+    ways: int = 20  # episodes of a model that mostly ends otherwise than the trial
+    contrary: int = 4  # of such models, at a time
+    trials: int = 4  # gaits whose trials are compared: the first, and the last ones
+    batch: int = 32  # episodes after which it is asked whether there is time for more
+
+
+RATING = RatingSettings()
 
 
 @dataclass(eq=False)
@@ -101,14 +109,14 @@ class Rating:
         self.spread = np.zeros(len(features))
         self._twin, self._seed, self.price = twin, seed, twin.thinking.price
         self.healthy = self.model(Combination())
-        self._offset, gap = self._gap(twin.thinking.before)
+        self._offset, gap = self._gap(twin.thinking.traces_before)
         self._floor = features.floor**2 + gap
 
     @property
     def active(self) -> list[Trials]:
         """The trials that are compared."""
         every = list(self.trials.values())
-        return every if len(every) <= _TRIALS else [every[0], *every[1 - _TRIALS :]]
+        return every if len(every) <= RATING.trials else [every[0], *every[1 - RATING.trials :]]
 
     @property
     def spent(self) -> float:
@@ -147,7 +155,7 @@ class Rating:
             for model in distinct
             for number in range(len(model.falls.get(trials.row, ())), episodes)
         ]
-        for some in (todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)):
+        for some in (todo[start : start + RATING.batch] for start in range(0, len(todo), RATING.batch)):
             if self.spent >= until:
                 return
             runs = [
@@ -163,7 +171,7 @@ class Rating:
 
     def confirm(self, count: int, until: float) -> None:
         """Have the best models run several episodes: of many that ran a single one the best had luck."""
-        self.simulate(self.best(count), until, episodes=_SEEDS)
+        self.simulate(self.best(count), until, episodes=RATING.seeds)
 
     def reconsider(self, until: float) -> None:
         """Have models that mostly fall where the robot did not, or the other way, run many episodes.
@@ -184,7 +192,7 @@ class Rating:
             nearest = sorted(
                 losses, key=lambda model: (losses[model] + self.price_of(model), str(model.damage))
             )
-            self.simulate(nearest[:_CONTRARY], until, episodes=_WAYS)
+            self.simulate(nearest[: RATING.contrary], until, episodes=RATING.ways)
 
     def calibrate(self, model: Model) -> None:
         """Take note of how much features vary from episode to episode under a model."""
@@ -220,7 +228,7 @@ class Rating:
         Where it is known what the model was off by before, in the trials of these gaits alone, if there are
         any: of other gaits nobody knows what to expect, and all models seem wrong.
         """
-        known = {row for row, _ in self._twin.thinking.before}
+        known = {row for row, _ in self._twin.thinking.traces_before}
         several = [trials for trials in self.active if trials.row in known]
         misfit, healthy = self._losses([model, self.healthy], several or self.active)
         return float(np.clip(1 - misfit / healthy, 0, 1)) if healthy > 0 else 0.0
@@ -246,8 +254,8 @@ class Rating:
         """Log likelihood lost by each feature, (n, e), of what n models show, (n, e)."""
         variance = trials.variance * (1 + 1 / len(trials.traces)) + self._floor
         residuals = np.reshape(shown, (-1, len(self.features))) - trials.measured
-        squares = residuals**2 / (variance + (TOLERANCE * self.spread) ** 2)
-        return np.asarray(WEIGHT * 0.5 * (_FREEDOM + 1) * np.log1p(squares / _FREEDOM))
+        squares = residuals**2 / (variance + (RATING.tolerance * self.spread) ** 2)
+        return np.asarray(RATING.weight * 0.5 * (RATING.freedom + 1) * np.log1p(squares / RATING.freedom))
 
     def _likely(self, model: Model, trials: Trials) -> np.ndarray:
         """Mean of what a model's episodes show, by their likelihoods, (e,)."""
@@ -257,7 +265,7 @@ class Rating:
     def _episode_losses(self, shown: np.ndarray, falls: np.ndarray, trials: Trials) -> np.ndarray:
         """Log likelihood that each of n episodes loses, (n,)."""
         return np.asarray(
-            self.misfits(shown, trials).sum(axis=1) + _FALL * np.abs(falls - np.mean(trials.falls))
+            self.misfits(shown, trials).sum(axis=1) + RATING.fall * np.abs(falls - np.mean(trials.falls))
         )
 
     def _losses(self, models: Sequence[Model], several: Sequence[Trials]) -> np.ndarray:
@@ -290,16 +298,16 @@ class Rating:
             return np.zeros(len(self.features)), np.zeros(len(self.features))
         squares, kinds = np.mean(np.square(differences), axis=0), self.features.kinds
         typical = np.array([squares[kinds == kind].mean() for kind in kinds])
-        expected = _LASTING * np.mean(differences, axis=0)
+        expected = RATING.lasting * np.mean(differences, axis=0)
         return expected, np.maximum(squares, typical) - expected**2
 
     def _episodes(self, model: Model, row: int) -> list[np.ndarray]:
         """Traces of several episodes of a gait under a model."""
-        runs = [Run(model.damage, row, int(seed)) for seed in self._seeds(row)[:_SEEDS]]
+        runs = [Run(model.damage, row, int(seed)) for seed in self._seeds(row)[: RATING.seeds]]
         traces = self._twin.run(runs, traced=True).traces
         assert traces is not None
         return list(traces)
 
     def _seeds(self, row: int) -> np.ndarray:
         """Seeds of a gait's episodes."""
-        return derive_seeds(self._seed, SeedFamily.THINKING, _WAYS * row, _WAYS)
+        return derive_seeds(self._seed, SeedFamily.THINKING, RATING.ways * row, RATING.ways)

@@ -76,13 +76,12 @@ class Thinking:
     Attributes:
         repertoire: of the whole robot.
         seconds: to think after each new trial [s]; None for as long as the episodes take.
-        episodes: to simulate after each new trial; None for as many as there is time for, and for 800 if no
-            seconds are given either.
+        episodes: to simulate after each new trial; None for as many as there is time for, or for 800 if no
+            seconds are given either, see `most_episodes`.
         sensors: that the robot has, see `robots.simulation.trace`.
         without: families of damage that it does not think of.
         before: rows of gaits, and traces of them that were recorded while the robot was whole: most of what
-            the model is off by there, it is expected to be off by afterwards. By default the traces of the
-            calibration, if there is one.
+            the model is off by there, it is expected to be off by afterwards. See `traces_before`.
         calibration: models of the whole robot: what it thinks with in place of its model as built.
         objective: by which gaits are compared; that of the training by default.
         refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
@@ -123,11 +122,17 @@ class Thinking:
         """Of the models of the robot that gaits are refined on."""
         return self.calibration.randomization if self.calibration else self.repertoire.problem.randomization
 
+    @property
+    def traces_before(self) -> tuple[tuple[int, np.ndarray], ...]:
+        """Those that are given, or those of the calibration, if there is one."""
+        return self.before or (self.calibration.before(self.repertoire) if self.calibration else ())
+
+    @property
+    def most_episodes(self) -> int | None:
+        """The limit of episodes, if there is one."""
+        return EPISODES if self.seconds is None and self.episodes is None else self.episodes
+
     def __post_init__(self) -> None:
-        if self.calibration and not self.before:
-            object.__setattr__(self, "before", self.calibration.before(self.repertoire))
-        if self.seconds is None and self.episodes is None:
-            object.__setattr__(self, "episodes", EPISODES)
         if self.seconds is not None:
             real_number("the seconds to think", self.seconds, 0, above=True, unit="s")
         if self.episodes is not None:
@@ -198,7 +203,7 @@ class Twin:
         if limits.hurried():
             return 1.0
         by_clock = self.seconds / limits.seconds if limits.seconds else 0.0
-        return max(by_clock, self.episodes / limits.episodes if limits.episodes else 0.0)
+        return max(by_clock, self.episodes / limits.most_episodes if limits.most_episodes else 0.0)
 
     def run(self, runs: Sequence[Run], *, traced: bool = False) -> Episodes:
         """Simulate episodes."""

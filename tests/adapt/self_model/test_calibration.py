@@ -120,7 +120,7 @@ def test_models_for_training_are_those_of_the_calibration():
 
 def test_thinking_begins_with_it():
     thinking = Thinking(short_gaits(), None, 100, calibration=calibrated(), backend=Threads(1))
-    ((row, trace),) = thinking.before
+    ((row, trace),) = thinking.traces_before
     assert row == ROW
     healthy = Twin(thinking).run([Run(Combination(), ROW, 3)], traced=True).traces[0]
     built = trace_of(short_gaits().robot)
