@@ -74,7 +74,7 @@ def test_a_plugins_damage_is_found_out_like_a_built_in_one(tmp_path, monkeypatch
     plugins.load_plugins(tmp_path / "my_damage.py")
     try:
         gaits, text = short_gaits(), "joint=left_middle_femur:one-sided@0.1"
-        rating = Rating(Twin(Thinking(gaits, None, 300, threads=2)), Features(gaits.robot), seed=3)
+        rating = Rating(Twin(Thinking(gaits, None, 300)), Features(gaits.robot), seed=3)
         similar = only("one-sided", "weak", "offset", "lost")
         fit = Fit(rating, Suspects(gaits.robot, without=similar), [], seed=3)
         rating.tell(0, *trial(text, 0)[:2])
