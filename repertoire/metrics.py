@@ -12,8 +12,8 @@ class Metrics:
     Attributes:
         elites: occupied cells.
         coverage: occupied cells as a fraction of all cells.
-        qd_score: sum over elites of objective - min_objective, in units of the objective; those below
-            min_objective add nothing.
+        qd_score: sum over elites of objective - min_objective, in units of the objective, as in pyribs and
+            in Tjanaka et al. 2023; an elite below min_objective subtracts.
         best: largest objective; nan when empty.
         mean: mean objective; nan when empty.
     """
@@ -31,21 +31,14 @@ def measure(objectives: np.ndarray, *, cells: int, min_objective: float) -> Metr
     Args:
         objectives: of the elites, (k,); usually those of the result archive, which are the best found.
         cells: of the archive.
-        min_objective: the worst objective that counts in the QD score.
+        min_objective: from which the QD score counts objectives.
     """
     k = len(objectives)
     if not k:
         return Metrics(elites=0, coverage=0.0, qd_score=0.0, best=float("nan"), mean=float("nan"))
     total, best = _total(objectives), float(np.max(objectives))
-    score, below = net_score(objectives, min_objective), objectives[objectives < min_objective]
-    if len(below):
-        score = max(0.0, score + _total(min_objective - below))
+    score = total - k * min_objective
     return Metrics(elites=k, coverage=k / cells, qd_score=score, best=best, mean=total / k)
-
-
-def net_score(objectives: np.ndarray, min_objective: float) -> float:
-    """The QD score of elites (k,), from which those below the minimum subtract, as histories have it."""
-    return _total(objectives) - len(objectives) * min_objective if len(objectives) else 0.0
 
 
 def _total(objectives: np.ndarray) -> float:

@@ -40,10 +40,6 @@ def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
     Args:
         repertoire: may be empty.
         path: of the PNG.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
     """
     figure = Figure(figsize=(_WIDTH + 2.4, _height(repertoire) + 1.15), layout="constrained")
     _draw_archive(figure, figure.add_subplot(), repertoire)
@@ -61,10 +57,6 @@ def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Pat
         original: may not be empty.
         corrected: may be empty.
         path: of the PNG.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
     """
     objectives = np.concatenate([original.elites.objectives, corrected.elites.objectives])
     limits = float(objectives.min()), float(objectives.max())

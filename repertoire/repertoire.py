@@ -260,10 +260,6 @@ class Repertoire:
         Args:
             which: see `find`.
             on_invalid: what to do with observations that are not finite, see `Policy`.
-
-        Raises:
-            InvalidValueError: the repertoire has no robot or is empty, or there is no such cell, row or
-                `on_invalid`.
         """
         from robots.controllers.controller import Policy
 

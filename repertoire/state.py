@@ -34,11 +34,7 @@ def read(state: Mapping[str, np.ndarray], name: str) -> np.ndarray:
 
 
 def read_floats(state: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a float64 copy of an entry of a state.
-
-    Raises:
-        InvalidValueError: there is none, its shape is another, or it is not finite or too large.
-    """
+    """Return a float64 copy of an entry of a state."""
     return checked_floats(name, read(state, name), shape, largest=_LARGEST)
 
 
@@ -78,12 +74,7 @@ def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None
 def checked_batch(
     name: str, values: np.ndarray, shape: tuple[int, ...], dtype: type[np.floating] = np.float64
 ) -> np.ndarray:
-    """Return finite values (n, ...) as a contiguous array, which is not a copy if they are one already.
-
-    Raises:
-        InvalidValueError: the shape is another, some are masked, or some are NaN or beyond `LARGEST`: then it
-            names their indices.
-    """
+    """Return finite values (n, ...) as a contiguous array, which is not a copy if they are one already."""
     refuse_masked(values)
     array = np.ascontiguousarray(values, dtype)
     check_shape(name, array, shape)

@@ -1,6 +1,6 @@
 """The laboratory: studies of many trials that are run, resumed and reported on.
 
-`study` runs one in a folder that `identity` describes; `markdown` and `statistics` are what reports are made
+`study` runs one in a folder; `markdown` and `statistics` are what reports are made
 of. `paper` holds the three studies of the algorithms' paper, `recovery` the benchmark of ways to recover,
 `transfer` that of gaits in other simulators and models, `mission` that of missions.
 """

@@ -34,12 +34,7 @@ class Panels:
             axes.set_axis_off()
 
     def save(self, path: Path) -> None:
-        """Write it.
-
-        Raises:
-            InvalidValueError: the path does not end in .png.
-            InvalidFileError: the file cannot be written.
-        """
+        """Write it."""
         save_figure(self._figure, path)
 
 

@@ -107,11 +107,7 @@ def decide(low: float, high: float, larger: float) -> Sign:
 
 
 def mean_interval(values: Sequence[float] | np.ndarray) -> MeanInterval:
-    """Return the mean of values and Student's 95% confidence interval for it.
-
-    Raises:
-        InvalidValueError: there are no values, or some are not finite.
-    """
+    """Return the mean of values and Student's 95% confidence interval for it."""
     sample = _as_sample("values", values)
     mean, n = float(sample.mean()), len(sample)
     if n == 1:

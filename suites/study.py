@@ -1,7 +1,8 @@
 """`Study`: many trials in a folder, run in parallel processes; finished trials are never run again."""
 
+import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from repertoire.execution.workers import starting_processes, worker_pool
-from robots.errors import InUseError, InvalidFileError, InvalidValueError
+from robots.errors import InUseError, InvalidFileError, InvalidValueError, shown
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
-from suites.identity import keep_identity
+from robots.files.texts import read_json
 from suites.suite import Key, StudyResult, StudyTrial, Suite, result_path
 
+_STUDY = "study.json"
 _REPORT_SECONDS = 0.5
 _PATIENCE = 30.0  # [s] for other processes that begin at the same moment
 _REPORT_PATIENCE = 900.0  # [s] for another process that writes the same report
@@ -93,28 +95,16 @@ class Study:
         return result_path(self.folder, trial.key, self.suite.suffix)
 
     def results(self) -> list[Any]:
-        """The results of the finished trials among those of the suite.
-
-        Raises:
-            InvalidFileError: a trial's file is damaged, or holds another trial.
-        """
+        """The results of the finished trials among those of the suite."""
         return [self._read(self.path_of(trial)) for trial in self.trials if self._is_finished(trial)]
 
     def all_results(self) -> list[Any]:
-        """The results of all finished trials in the folder, also of earlier settings.
-
-        Raises:
-            InvalidFileError: a trial's file is damaged, or holds another trial.
-        """
+        """The results of all finished trials in the folder, also of earlier settings."""
         pattern = f"*/[!.]*{self.suite.suffix}"
         return [self._read(path) for path in sorted((self.folder / "trials").glob(pattern))]
 
     def remaining(self) -> list[StudyTrial]:
-        """The trials that are not finished.
-
-        Raises:
-            InvalidFileError: the folder cannot be read.
-        """
+        """The trials that are not finished."""
         return [trial for trial in self.trials if not self._is_finished(trial)]
 
     def run(
@@ -133,9 +123,6 @@ class Study:
 
         Returns:
             What was done, and which trials other processes run.
-
-        Raises:
-            SurefootError: a trial cannot be run, its process died, or a result cannot be saved or is damaged.
         """
         self.results()  # what would make the report fail is better known before hours of work
         wanted = self.trials if only is None else [only]
@@ -256,3 +243,63 @@ def run_claimed(suite: Suite, folder: Path, trial: StudyTrial, report: Callable[
         result = suite.run(trial, folder, report)
         suite.write(path, result)
         return result
+
+
+def keep_identity(folder: Path, identity: Mapping[str, Any], *, dry: bool = False) -> None:
+    """Write what all results in a folder have in common to its `study.json`, or check it against that.
+
+    Args:
+        folder: made if it is missing.
+        identity: by name. A value that is a mapping, such as the evaluations by robot, may have other entries
+            than in the folder: entries of both must agree, and all are kept.
+        dry: whether only to check, and to write nothing.
+
+    Raises:
+        InvalidValueError: the folder belongs to another study.
+    """
+    path = folder / _STUDY
+    found = _read_identity(path)
+    if _united(path, found, identity) == found or dry:
+        return  # as for most of many processes that share the folder
+    make_folder(folder)
+    with locked(path, patience=_PATIENCE):
+        whole = _united(path, _read_identity(path), identity)
+        write_text(path, json.dumps(whole, indent=2) + "\n")
+
+
+def _read_identity(path: Path) -> dict[str, Any] | None:
+    """What is written down, if anything; an entry that fits no study if it is something else."""
+    if not file_exists(path):
+        return None
+    found = read_json(path)
+    return found if isinstance(found, dict) else {"of": "unknown kind"}
+
+
+def _united(path: Path, found: dict[str, Any] | None, identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity with the entries of the one that was found, which must agree with it."""
+    if found is None:
+        return dict(identity)
+    whole = _overlaid(found, identity)
+    if found.keys() != identity.keys() or whole != _overlaid(identity, found):
+        raise InvalidValueError(
+            f"{path.parent} holds another study ({_describe(found)}), not this one "
+            f"({_describe(identity)}): choose another folder"
+        )
+    return whole
+
+
+def _overlaid(below: Any, above: Any) -> Any:
+    """The entries of two mappings, or of what is not a mapping the one above."""
+    if not (isinstance(below, Mapping) and isinstance(above, Mapping)):
+        return above
+    return {**below, **{name: _overlaid(below.get(name, value), value) for name, value in above.items()}}
+
+
+def _describe(identity: Mapping[str, Any]) -> str:
+    """Return an identity in words."""
+    return ", ".join(
+        f"{name} ({_describe(value)})"
+        if isinstance(value, Mapping)
+        else f"{name} {value if isinstance(value, str) else shown(value)}"
+        for name, value in identity.items()
+    )

@@ -27,11 +27,7 @@ _Named = TypeVar("_Named", bound=Named)
 
 
 def choose(kind: str, listed: Sequence[_Named], names: Sequence[str]) -> tuple[_Named, ...]:
-    """Those of some names, in the order in which they are listed.
-
-    Raises:
-        UnknownNameError: there is none of that name; the kind says of what.
-    """
+    """Those of some names, in the order in which they are listed."""
     check_names(kind, names, [one.name for one in listed])
     return tuple(one for one in listed if one.name in names)
 

@@ -46,10 +46,6 @@ def film_videos(videos: Sequence[Video], folder: Path, on_filmed: Callable[[int]
         videos: to film.
         folder: of the study.
         on_filmed: called with the number of videos done.
-
-    Raises:
-        InvalidFileError: a file cannot be read or written.
-        RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
     """
     make_folder(folder / FOLDER)
     for number, one in enumerate(videos, start=1):

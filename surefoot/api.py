@@ -190,7 +190,7 @@ def _trained(
             on_batch(row)
 
     path = None if folder is None else RunFiles.of(folder).repertoire
-    for remark in (*training.changed_versions(), *training.remarks) if progress else ():
+    for remark in training.changed_versions() if progress else ():
         note(f"note: {remark}")
     bar = training_bar(training.settings.evaluations) if progress else nullcontext(on_progress)
     with log, interrupt_flag(note) if progress else nullcontext() as stop, bar as show:

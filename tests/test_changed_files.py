@@ -34,9 +34,9 @@ from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
 from robots.robot import Robot, find_robot
 from robots.simulation.threads import Threads
-from suites.identity import keep_identity
 from suites.records import read_record
 from suites.recovery.results import parse_result
+from suites.study import keep_identity
 from surefoot.api import deploy
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire, small_robot
 

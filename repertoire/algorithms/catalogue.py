@@ -65,9 +65,6 @@ class Algorithm:
 
         Args:
             strategy: name of one of `strategies`; the first of them by default.
-
-        Raises:
-            UnknownNameError: it cannot follow a strategy of that name.
         """
         records: list[type[BaseModel]] = [self.emitter, *self._strategy(strategy)]
         if self.annealed:

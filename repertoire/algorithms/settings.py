@@ -115,10 +115,6 @@ class MixedSettings(EmitterSettings):
         """Make the first."""
         return self.members[0].make(problem, initial, rng)
 
-    def remark(self, n: int) -> str | None:
-        """See `EmitterSettings.remark`."""
-        return "; ".join(filter(None, (one.remark(n) for one in self.members))) or None
-
 
 EMITTERS[MixedSettings.kind] = MixedSettings
 

@@ -20,14 +20,16 @@ from robots.arrays import real_array
 from robots.errors import InvalidValueError
 
 MAX_CELLS = 1_000_000
-Locate = Callable[
-    [np.ndarray], np.ndarray
-]  # from measures (n, m), finite and contiguous, to cells (n,) int64
+# from measures (n, m), finite and contiguous, to cells (n,) int64
+Locate = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Elites:
-    """The occupied cells of an archive, in ascending order of cell.
+    """Solutions with what they achieved and the cells that they belong to.
+
+    Of an archive there is one for each occupied cell, in ascending order of cell. Specialists and joined
+    gaits can have several for a cell, in any order.
 
     Attributes:
         cells: (k,) int64, flat cell indices.
@@ -45,7 +47,7 @@ class Elites:
         return len(self.cells)
 
     def take(self, rows: np.ndarray) -> "Elites":
-        """Return the elites of some rows, which must be in ascending order."""
+        """Return those of some rows, in the order of the rows."""
         return Elites(*(values[rows] for values in vars(self).values()))
 
 

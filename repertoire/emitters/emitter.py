@@ -73,10 +73,6 @@ class EmitterSettings(Kind, ABC):
         """Return the bytes that it takes in addition to a few batches."""
         return 0
 
-    def remark(self, n: int) -> str | None:
-        """Return what a user should know of these settings for n parameters, if anything."""
-        return None
-
 
 class LearningSettings(TD3Settings, EmitterSettings):
     """Settings of an emitter that learns from transitions."""

@@ -43,10 +43,6 @@ class EvolutionStrategySettings(EmitterSettings):
         """See `EmitterSettings.memory`."""
         return self.strategy.memory(problem.solution_dim)
 
-    def remark(self, n: int) -> str | None:
-        """See `EmitterSettings.remark`."""
-        return self.strategy.remark(n)
-
 
 class ImprovementSettings(EvolutionStrategySettings):
     """Settings of `EvolutionStrategyEmitter` as the improvement emitter of CMA-ME; see there."""

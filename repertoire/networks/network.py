@@ -165,11 +165,7 @@ class Adam:
         return {**{name: value.copy() for name, value in vectors.items()}, "steps": np.array(self.steps)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `state` returned.
-
-        Raises:
-            InvalidValueError: something is missing, or has the wrong shape.
-        """
+        """Take back what `state` returned."""
         shape, steps = self.parameters.shape, read_count(state, "steps")
         found = [read_floats(state, name, shape) for name in ("parameters", "first", "second")]
         self.parameters[...], self._first[...], self._second[...] = found

@@ -216,11 +216,7 @@ class TD3:
         }
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `state` returned.
-
-        Raises:
-            InvalidValueError: something is missing, or has the wrong shape.
-        """
+        """Take back what `state` returned."""
         generator = read(state, "generator")
         target_actor = read_floats(state, "target_actor", self.actor.shape)
         target_critics = read_floats(state, "target_critics", self._target_critics.shape)

@@ -61,9 +61,6 @@ class Maze(DeterministicProblem):
 
         Args:
             solutions: (n, 138), finite, taken as float32.
-
-        Raises:
-            InvalidValueError: the shape is wrong, or a value is not finite.
         """
         solutions = self._checked(solutions)
         paths = np.empty((len(solutions), STEPS, 2))

@@ -5,6 +5,7 @@ Files are written in one step, sealed with a checksum, and read without trusting
 
 import hashlib
 import io
+import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,7 +28,6 @@ _MOST_INFLATED = 2**30  # [bytes] by which the arrays of a file may be larger th
 # Arrays, texts and groups of a file. A search may have 1,000 emitters, each with up to 37 in the state and 5
 # in the history: those of CMA-MEGA with TD3.
 _MOST_OBJECTS = 50_000
-_LONGEST = 1000  # bytes of an attribute
 _DEEPEST = 8  # groups in groups
 SUM = 1e38  # largest sum of numbers up to `LARGEST`, such as a QD score; float32 holds it, too
 _FILTERS: tuple[list[int], ...] = (
@@ -101,6 +101,8 @@ class Array:
 
     def check(self, name: str, array: np.ndarray, lengths: dict[str, int]) -> None:
         """Refuse an array that is not this or does not fit the known lengths, which its own are added to."""
+        if not _storable(array.dtype):
+            raise InvalidValueError(f"{name!r} must be real numbers to be saved, not {array.dtype}")
         dtype = np.dtype(self.dtype or array.dtype)
         names = self.shape if self.shape is not None else [f"{name} {axis}" for axis in range(array.ndim)]
         if array.dtype != dtype or array.ndim != len(names):
@@ -110,7 +112,6 @@ class Array:
         expected = tuple(map(lengths.setdefault, names, array.shape))
         if array.shape != expected:
             raise InvalidValueError(f"{name!r} must have shape {expected}, not {array.shape}")
-        _check_storable(name, array)
         finite = np.isfinite(array)
         with np.errstate(over="ignore"):  # of limits that a float16 cannot hold
             wrong = ((array < self.low) | (array > self.high)) & finite | (~finite & self.finite)
@@ -144,12 +145,7 @@ class Format:
     def write(
         self, path: str | Path, contents: Contents, separate: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        """Write contents, and arrays in the separate group unless they are None, in one step.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
-            InvalidValueError: an array is not numeric.
-        """
+        """Write contents, and arrays in the separate group unless they are None, in one step."""
         compressed = {name for name in contents.arrays if self.declared(name).compressed}
         with replace_file(path) as temporary:
             buffer = io.BytesIO()  # HDF5 can end the process when it cannot write, as to a full disk
@@ -164,25 +160,17 @@ class Format:
 
     @contextmanager
     def read(self, path: str | Path) -> Iterator[Contents]:
-        """Read a file; whatever the body raises about its contents is reported as a fault of the file.
-
-        Raises:
-            InvalidFileError: the file cannot be read, is of another format or version, is damaged, lacks
-                something, or the body raised.
-        """
+        """Read a file; whatever the body raises about its contents is reported as a fault of the file."""
         with self._opened(path) as file:
             contents = read_group(file, without=self.separate)
             self._check_names(contents)
             yield contents
 
     def read_separate(self, path: str | Path) -> dict[str, np.ndarray] | None:
-        """Read the separate group of a file; None if there is none.
-
-        Raises:
-            InvalidFileError: the file cannot be read, is of another format or version, or is damaged.
-        """
+        """Read the separate group of a file; None if there is none."""
         with self._opened(path) as file:
-            return read_group(file, self.separate).arrays if self.separate in set(file) else None
+            linked = isinstance(file.get(self.separate, getlink=True), h5py.HardLink)
+            return read_group(file, self.separate).arrays if linked else None
 
     def check(self, contents: Contents, **lengths: int) -> None:
         """Refuse arrays that are not what the format declares.
@@ -190,9 +178,6 @@ class Format:
         Args:
             contents: to be written, or as they were read.
             **lengths: of the dimensions whose length is known, by name.
-
-        Raises:
-            InvalidValueError: an array is of another type, shape or value.
         """
         for name in sorted(contents.arrays):
             self.declared(name).check(name, contents.arrays[name], lengths)
@@ -218,12 +203,13 @@ class Format:
                     raise OSError("it is not an HDF5 file")
         try:
             with h5py.File(path, "r") as file:
-                if _attribute(file, "format") != self.name:
+                if not _holds(file, "format", np.bytes_(self.name.encode())):
                     kind = self.name.removeprefix("surefoot ")
                     raise InvalidValueError(
                         f"it is no {kind} file: its attribute 'format' is not {self.name!r}"
                     )
-                if (version := _attribute(file, "version")) != self.version:
+                if not _holds(file, "version", self.version):
+                    version = file.attrs.get("version", "unknown")
                     raise InvalidValueError(
                         f"it is in version {version} of the format {self.name!r}, "
                         f"but this software reads only version {self.version}"
@@ -263,7 +249,6 @@ def write_group(group: h5py.Group, contents: Contents, compressed: Collection[st
         dtype = h5py.string_dtype("utf-8", max(1, len(text.encode())))  # HDF5 has no strings of length 0
         group.create_dataset(name, data=np.array(text.encode(), dtype), dtype=dtype)
     for name, array in sorted(contents.arrays.items()):
-        _check_storable(name, array)
         chunks = array.shape[:2] + (1,) * (array.ndim - 2)
         gzip = {"chunks": chunks, "compression": "gzip", "compression_opts": 9}
         group.create_dataset(name, data=array, **(gzip if name in compressed and array.size else {}))
@@ -273,16 +258,19 @@ def write_group(group: h5py.Group, contents: Contents, compressed: Collection[st
 def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Contents:
     """Read what `write_group` wrote: a group, or all groups but one; and verify the checksum."""
     contents, room = Contents(), file.id.get_filesize() + _MOST_INFLATED
-    for whole, member in sorted(_members(file, name, without)):
-        path = whole.removeprefix(f"{name}/")
+    prefix = f"{name}/" if name else ""
+    for whole, member in sorted(_members(file).items()):
+        if not whole.startswith(prefix) or (without and whole.startswith(f"{without}/")):
+            continue
+        path = whole.removeprefix(prefix)
         room -= _bytes(member, path)
         if room < 0:
             raise InvalidValueError(f"{path!r} claims shape {member.shape}, which the file cannot hold")
-        if _is_text(member):
+        if member.dtype.kind == "S":
             contents.texts[path] = _decoded(member[()], path)
         else:
             contents.arrays[path] = np.asarray(member[()])
-    if _attribute(file[name or "/"], "checksum") != contents.checksum():
+    if not _holds(file[name or "/"], "checksum", np.bytes_(contents.checksum())):
         raise InvalidValueError(
             f"the content of /{name} does not match its checksum: "
             "the file was damaged, or changed after it was written"
@@ -290,30 +278,27 @@ def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Content
     return contents
 
 
-def _members(file: h5py.File, only: str, without: str) -> Iterator[tuple[str, h5py.Dataset]]:
-    """All that a file, only one of its groups, or all but one hold, by path; counted before it is read."""
-    count, waiting = 0, [("", file)]
-    while waiting:
-        prefix, group = waiting.pop()
-        count += len(group)
-        if count > _MOST_OBJECTS or prefix.count("/") > _DEEPEST:
+def _members(file: h5py.File) -> dict[str, h5py.Dataset]:
+    """All that a file holds by path, but for what links to other places, which HDF5 does not visit."""
+    found: dict[str, h5py.Dataset] = {}
+    visited = itertools.count(1)
+
+    def visit(path: str, member: object) -> None:
+        if next(visited) > _MOST_OBJECTS or path.count("/") > _DEEPEST:
             raise InvalidValueError(
                 f"it holds more than {_MOST_OBJECTS:,} objects, or groups nested more than {_DEEPEST} deep"
             )
-        for name in [only] if only and group is file else group:
-            path = f"{prefix}{name}"
-            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                raise InvalidValueError(f"{path!r} is a link, which this format does not allow")
-            member = group[name]
-            if not isinstance(member, h5py.Group):
-                yield path, member
-            elif path != without:
-                waiting.append((f"{path}/", member))
+        if not isinstance(member, h5py.Group):
+            found[path] = member
+
+    file.visititems(visit)
+    return found
 
 
 def _bytes(dataset: object, path: str) -> int:
     """How many bytes a dataset takes when it is read; it is refused if `write_group` does not write such."""
-    if not isinstance(dataset, h5py.Dataset) or not (_is_text(dataset) or _storable(dataset.dtype)):
+    text = isinstance(dataset, h5py.Dataset) and dataset.dtype.kind == "S" and dataset.shape == ()
+    if not text and not (isinstance(dataset, h5py.Dataset) and _storable(dataset.dtype)):
         raise InvalidValueError(f"{path!r} must be a numeric array or a text")
     properties = dataset.id.get_create_plist()
     if dataset.is_virtual or properties.get_external_count() or dataset.shape is None:
@@ -337,28 +322,11 @@ def _decoded(text: bytes, path: str) -> str:
         raise InvalidValueError(f"{path!r}: {error}") from error
 
 
-def _is_text(dataset: h5py.Dataset) -> bool:
-    return dataset.dtype.kind == "S" and dataset.shape == ()
-
-
-def _check_storable(name: str, array: np.ndarray) -> None:
-    if not _storable(array.dtype):
-        raise InvalidValueError(f"{name!r} must be real numbers to be saved, not {array.dtype}")
-
-
 def _storable(dtype: np.dtype) -> bool:
     """Whether arrays of a type have the same bytes on every machine; long doubles do not."""
     return dtype.kind in "biuf" and dtype.char != "g"
 
 
-def _attribute(group: h5py.Group, name: str) -> str | int | None:
-    """An attribute that is a text or an integer; None if there is no such attribute, or a large one."""
-    if name not in group.attrs:
-        return None
-    kept = group.attrs.get_id(name)
-    if kept.shape != () or kept.dtype.kind not in "Siu" or kept.dtype.itemsize > _LONGEST:
-        return None
-    value = group.attrs[name]
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    return int(value) if isinstance(value, np.integer) else None
+def _holds(group: h5py.Group, name: str, expected: object) -> bool:
+    """Whether an attribute has a value."""
+    return np.array_equal(group.attrs.get(name), expected)

@@ -82,10 +82,6 @@ def write_repertoire(
         repertoire: what to save.
         search: numeric arrays from which the search can be resumed, '/' in their names making groups; None
             once the run is finished.
-
-    Raises:
-        InvalidValueError: the repertoire is not one that could be read again.
-        InvalidFileError: the file cannot be written; what was there before is untouched.
     """
     contents = _contents(repertoire)
     _check(contents, repertoire.problem, repertoire.settings)
@@ -93,11 +89,7 @@ def write_repertoire(
 
 
 def read_repertoire(path: str | Path) -> Repertoire:
-    """Read a repertoire.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or does not hold a valid repertoire.
-    """
+    """Read a repertoire."""
     with FORMAT.read(path) as contents:
         settings = _settings(contents.json("settings", dict))
         problem = _problem(contents)
@@ -116,11 +108,7 @@ def read_repertoire(path: str | Path) -> Repertoire:
 
 
 def read_search(path: str | Path) -> dict[str, np.ndarray] | None:
-    """Read the state that a search was saved with, or None if the file holds none: the run is finished.
-
-    Raises:
-        InvalidFileError: the file cannot be read, is not a repertoire, or the state is damaged.
-    """
+    """Read the state that a search was saved with, or None if the file holds none: the run is finished."""
     return FORMAT.read_separate(path)
 
 

@@ -57,9 +57,6 @@ class LMMAES(Strategy):
 
     It stops on a step size below 1e-12, and on flat values. See `Strategy` for arguments and errors; the mean
     must have at least 2 parameters.
-
-    Attributes:
-        vectors: number of direction vectors; more than n are of no use, so that is the most it takes.
     """
 
     _search: _Search
@@ -138,20 +135,14 @@ class LMMAESSettings(StrategySettings):
     """Settings of `LMMAES`.
 
     Attributes:
-        vectors: number of direction vectors; if none is given, the batch size, as in Tjanaka et al. 2023.
+        vectors: number of direction vectors, of which at most n are used; if none is given, the batch size,
+            as in Tjanaka et al. 2023.
     """
 
     kind = "lm-ma-es"
     summary = "a few direction vectors"
     strategy = LMMAES
     vectors: Vectors | None = None
-
-    def remark(self, n: int) -> str | None:
-        """See `StrategySettings.remark`."""
-        wanted = self.vectors or self.batch_size
-        if wanted <= n:
-            return None
-        return f"{self.kind} can use no more vectors than there are parameters: {n} instead of {wanted}"
 
 
 def _constants(n: int, batch_size: int, vectors: int) -> _Constants:

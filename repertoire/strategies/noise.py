@@ -83,11 +83,7 @@ def generator_state(rng: np.random.Generator) -> np.ndarray:
 
 
 def restore_generator(rng: np.random.Generator, words: np.ndarray) -> None:
-    """Take back what `generator_state` returned.
-
-    Raises:
-        InvalidValueError: if it has the wrong shape.
-    """
+    """Take back what `generator_state` returned."""
     words = np.asarray(words, np.uint64)
     check_shape("generator", words, (6,))
     rng.bit_generator.state = {

@@ -55,10 +55,6 @@ class StrategySettings(Kind):
         """Return the bytes that it takes in addition to a few batches, for n parameters."""
         return 0
 
-    def remark(self, n: int) -> str | None:
-        """Return what a user should know of these settings for n parameters, if anything."""
-        return None
-
 
 class Strategy(ABC):
     """A search distribution over solutions, updated from rankings: `ask`, then `tell`, in turn.
@@ -164,11 +160,7 @@ class Strategy(ABC):
         return reason
 
     def restart(self, mean: np.ndarray) -> None:
-        """Start afresh from a mean (n,); solutions asked but not told are forgotten.
-
-        Raises:
-            InvalidValueError: if its shape is wrong, or it is not finite.
-        """
+        """Start afresh from a mean (n,); solutions asked but not told are forgotten."""
         mean = checked_floats("mean", mean, (self.solution_dim,))
         self._sigma = self.sigma0
         self._generation = 0
@@ -189,9 +181,6 @@ class Strategy(ABC):
 
         Args:
             state: what `state()` returned, of a strategy constructed with the same arguments.
-
-        Raises:
-            InvalidValueError: if something is missing or has the wrong shape.
         """
         known = self._search._asdict()
         arrays = {name: read_floats(state, name, array.shape) for name, array in known.items()}

@@ -1,6 +1,6 @@
 """`TrainingLog`: the history of a training and the time that it took, batch by batch, for other programs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import check_writable, explain_errors, file_exists, make_folder, write_text
-from robots.files.texts import parse_number, read_text
+from robots.files.texts import read_text
 
 _MOST = 2_000_000_000  # bytes of a log, which are millions of batches
 
@@ -41,7 +41,8 @@ class TrainingLog:
     def _belonging(self, path: Path, history: Mapping[str, list[float]]) -> str:
         """What of a CSV file belongs to the run so far, with which the first row replaces it."""
         check_writable(path)
-        if not (history and file_exists(path) and (lines := _read(path).splitlines(keepends=True))):
+        lines = read_text(path, most=_MOST).splitlines(keepends=True) if file_exists(path) else []
+        if not (history and lines):
             return ""
         columns = read_log(path)
         self._names = [*columns]
@@ -101,32 +102,16 @@ def read_log(path: str | Path) -> dict[str, np.ndarray]:
     Raises:
         InvalidFileError: the file cannot be read, or is not the log of a training.
     """
-    text = _read(Path(path))
+    text = read_text(Path(path), most=_MOST)
     header, *rows = text[: text.rfind("\n") + 1].splitlines() or [""]
     names = header.split(",")
     try:
-        table = np.fromiter(_numbers(rows, len(names)), np.float64).reshape(-1, len(names))
+        table = np.loadtxt(rows, delimiter=",", ndmin=2) if rows else np.empty((0, len(names)))
+        columns = dict(zip(names, table.T, strict=True))
     except ValueError as error:
         raise InvalidFileError(f"{path} is not the log of a training: {error}") from error
     if not {"evaluations", "seconds", "evaluations_per_s"} <= {*names}:
         raise InvalidFileError(
             f"{path} is not the log of a training, with columns evaluations, seconds and evaluations_per_s"
         )
-    return dict(zip(names, table.T, strict=True))
-
-
-def _numbers(rows: Iterable[str], count: int) -> Iterator[float]:
-    """The numbers of all rows one by one: lists of them would take several times the memory.
-
-    Raises:
-        ValueError: a row does not hold so many numbers.
-    """
-    for row in rows:
-        cells = row.split(",")
-        if len(cells) != count:
-            raise ValueError(f"a row has {len(cells)} numbers, not {count}")
-        yield from map(parse_number, cells)
-
-
-def _read(path: Path) -> str:
-    return read_text(path, most=_MOST)
+    return columns

@@ -14,7 +14,7 @@ from repertoire.algorithms.settings import Settings
 from repertoire.execution.checkpoints import run_with_checkpoints
 from repertoire.execution.provenance import software_versions
 from repertoire.execution.resources import one_blas_thread
-from repertoire.metrics import Metrics, measure, net_score
+from repertoire.metrics import Metrics, measure
 from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
@@ -73,7 +73,6 @@ class Training:
         history: recorded so far, columns with one row for each recorded iteration; all are functions of the
             problem, the settings and the seed.
         timing: of this process.
-        remarks: what a user should know of these settings.
         saved_by: versions of the software that saved what was restored.
 
     Raises:
@@ -92,8 +91,6 @@ class Training:
         self.problem = problem
         self.settings = settings
         self.search: Scheduler = start_search(settings, problem, search_seed(settings.seed))
-        remark = settings.emitter.remark(problem.solution_dim)
-        self.remarks = [] if remark is None else [remark]
         self.history: dict[str, list[float]] = {}
         self.timing = Timing()
         self.saved_by: dict[str, str] = {}
@@ -158,23 +155,14 @@ class Training:
         self.tell(evaluations)
 
     def ask(self) -> np.ndarray:
-        """Return the solutions to evaluate next, (batch, solution_dim) float32, good until the next `ask`.
-
-        Raises:
-            RuntimeError: the previous solutions were not told.
-        """
+        """Return the solutions to evaluate next, (batch, solution_dim) float32, good until the next `ask`."""
         started = self._clock()
         self._solutions = self.search.ask(reuse=self._solutions)
         self.timing.search += self._clock() - started
         return self._solutions
 
     def tell(self, evaluations: Evaluations) -> None:
-        """Take in what evaluating the solutions of the last `ask` gave.
-
-        Raises:
-            InvalidValueError: the shapes are wrong, or a value that did not fail is not finite.
-            RuntimeError: there was no ask, or it was told already.
-        """
+        """Take in what evaluating the solutions of the last `ask` gave."""
         started = self._clock()
         self.search.tell(evaluations)
         self.timing.search += self._clock() - started
@@ -200,8 +188,7 @@ class Training:
         """Add a row to the history."""
         self._metrics = metrics = self.metrics
         counts = {"evaluations": self._evaluations, "steps": self._steps, "diverged": self._diverged}
-        score = net_score(self.search.result.objectives, self.settings.min_objective)
-        known = counts | vars(metrics) | {"qd_score": score} | _status(self.search)
+        known = counts | vars(metrics) | _status(self.search)
         for name, value in known.items():
             self.history.setdefault(name, []).append(value)
 
@@ -229,11 +216,7 @@ class Training:
         )
 
     def save(self, path: Path) -> None:
-        """Write the repertoire to a file, and unless the run has finished what is needed to go on.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
-        """
+        """Write the repertoire to a file, and unless the run has finished what is needed to go on."""
         started = self._clock()
         write_repertoire(path, self.repertoire(), search=None if self.finished else self.search.state())
         self.timing.saving += self._clock() - started
@@ -275,14 +258,12 @@ class Training:
             path: of the repertoire's file, which is replaced as a whole at every checkpoint; None to save
                 nothing.
             checkpoint_seconds: time between checkpoints [s].
-            on_progress: called after every batch and, from other threads, within it.
-            on_batch: called after every batch with the last row of the history, the `seconds` since this
-                process began to train, and the `evaluations_per_s` of the batch.
+            on_progress: called after every batch and, from any thread, within it.
+            on_batch: called after every batch with the latest row of the history, which with `history_rows`
+                can be of an earlier batch; with the `seconds` since this process began to train, and with
+                the `evaluations_per_s` of the batch.
             stop: called after every batch.
             before_saving: called before every checkpoint.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
         """
         if path is not None:
             check_writable(path)

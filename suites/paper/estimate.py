@@ -28,10 +28,7 @@ def estimate(
     """Estimate how long the remaining trials of each domain take, see `Suite.estimate`.
 
     What an algorithm takes in a domain follows from its finished trials there, or from its first batches.
-    What a search takes is measured with one robot, and what an episode takes with one algorithm.
     """
-    searches: dict[tuple[str, str], float] = {}
-    episodes: dict[str, float] = {}
     for domain in dict.fromkeys(trial.domain for trial in remaining):
         trials = [trial for trial in remaining if trial.domain == domain]
         seconds, measured = 0.0, []  # of one core
@@ -41,12 +38,7 @@ def estimate(
             if same:
                 pace = sum(one.threads * one.seconds for one in same) / sum(one.evaluations for one in same)
             else:
-                key = ("" if own[0].episodes else domain, name)
-                if key not in searches or domain not in episodes:
-                    search, episode = measured_pace(own[0])
-                    searches.setdefault(key, search)
-                    episodes.setdefault(domain, episode)
-                pace = searches[key] + episodes[domain]
+                pace = measured_pace(own[0])
                 measured.append(name)
             coverage = fmean(one.raw_coverage for one in same) if same else _ASSUMED_COVERAGE
             seconds += len(own) * pace * (own[0].evaluations + corrections(own[0], coverage))
@@ -63,8 +55,8 @@ def corrections(trial: PaperTrial, coverage: float) -> float:
     return coverage * prod(load_robot(trial.domain).description.archive) * trial.episodes
 
 
-def measured_pace(trial: PaperTrial) -> tuple[float, float]:
-    """How long search and episode of an evaluation take [s], by the beginning of a trial.
+def measured_pace(trial: PaperTrial) -> float:
+    """How long an evaluation takes [s], by the beginning of a trial.
 
     Robots fall early there: the time of an episode is that of its assumed length in the end.
     """
@@ -78,9 +70,9 @@ def measured_pace(trial: PaperTrial) -> tuple[float, float]:
         seconds, count = time.perf_counter() - started, max(training.evaluations - done, 1)
         steps = max(training.progress().steps - steps, 1)
         if not trial.episodes:
-            return seconds / count, 0.0
+            return seconds / count
         robot = load_robot(trial.domain).description
         limit = trial.episode_steps or robot.episode_steps
         length = limit * (_ASSUMED_LENGTH if robot.alive.ends_episode else 1.0)
         evaluation = (training.timing.evaluation - timing.evaluation) / steps
-        return (training.timing.search - timing.search) / count, length * evaluation
+        return (training.timing.search - timing.search) / count + length * evaluation

@@ -54,10 +54,6 @@ def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
         study: the trials.
         path: of the picture.
         over: `evaluations`, or `cpu_seconds` to draw over processor time.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
     """
     panels = Panels(len(study.domains), (5.8, 3.1))
     for axes, domain in zip(panels.axes, study.domains, strict=True):
@@ -67,12 +63,7 @@ def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
 
 @PLAIN
 def draw_archives(study: Analysis, path: Path) -> None:
-    """Draw the archive of the median trial of each algorithm in each domain.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
-    """
+    """Draw the archive of the median trial of each algorithm in each domain."""
     rows, columns = len(study.algorithms), len(study.domains)
     figure = Figure(figsize=(2.3 * columns + 1.3, 2.45 * rows + 0.3), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)

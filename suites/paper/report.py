@@ -43,9 +43,6 @@ def write_report(study: Analysis, folder: Path) -> list[Path]:
 
     Returns:
         The files, in the order above; `times.png` only if the trials recorded times.
-
-    Raises:
-        InvalidFileError: the folder cannot be written to.
     """
     names = ("trials.csv", "curves.png", "times.png", "archives.png", "report.md")
     paths = trials, curves, times, archives, report = [folder / name for name in names]

@@ -111,11 +111,7 @@ _OPTIONAL = {one.name for one in fields(TrialResult) if one.default is not MISSI
 
 
 def write_trial(path: Path, result: TrialResult) -> None:
-    """Write a trial's result to a file in one step.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
+    """Write a trial's result to a file in one step."""
     history = {f"history/{name}": column for name, column in result.history.items()}
     scalars = {name: getattr(result, name) for name in SCALARS}
     contents = Contents({"objectives": result.objectives, **history}, {"scalars": json.dumps(scalars)})

@@ -94,12 +94,7 @@ class PaperTrial:
         return trial_seed(self.study_seed, self.key)
 
     def training(self, backend: Backend = ONE_THREAD) -> Training:
-        """Set the run up from its beginning; a robot's episodes run on a backend.
-
-        Raises:
-            UnknownNameError: there is no such domain or algorithm.
-            InvalidValueError: a setting is wrong, or the algorithm does not suit the domain.
-        """
+        """Set the run up from its beginning; a robot's episodes run on a backend."""
         if self.episodes:
             problem = find_problem(self.domain, backend=backend, episode_steps=self.episode_steps)
             return Training(problem, configure(problem, self.method, self._settings()))
@@ -117,9 +112,6 @@ class PaperTrial:
             folder: where a trial with a correction keeps checkpoints, `repertoire.h5` and `corrected.h5`.
             report: called from time to time, from any thread, with the share that is done.
             backend: what runs the episodes; the result does not depend on it.
-
-        Raises:
-            SurefootError: the trial cannot be run, or the folder holds another run or cannot be written to.
         """
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
             with self.training(backend) as training:

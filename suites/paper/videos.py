@@ -83,11 +83,6 @@ def film_regions(repertoire: Repertoire, path: Path, *, seconds: float = _SECOND
         repertoire: may be empty.
         path: of the .mp4 or .gif.
         seconds: length of the video [s].
-
-    Raises:
-        InvalidValueError: the path has another suffix.
-        InvalidFileError: the file cannot be written.
-        RenderingError: frames cannot be drawn, or a video cannot be encoded, on this machine.
     """
     robot, width, height = repertoire.robot, *_TILE
     fps = 1 / (_FRAME_EVERY * robot.control_step)

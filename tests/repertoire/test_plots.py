@@ -9,7 +9,7 @@ from PIL import Image
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.archive import Archive, Elites
-from repertoire.plots import draw_history, draw_repertoire, objective_grid, stack
+from repertoire.plots import draw_history, draw_repertoire, stack
 from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
@@ -43,14 +43,6 @@ def pixels(path: Path) -> np.ndarray:
     with Image.open(path) as image:
         assert image.format == "PNG"
         return np.asarray(image.convert("RGB"))
-
-
-def test_the_grid_holds_objectives_where_there_are_elites() -> None:
-    grid = objective_grid(repertoire((2, 3), [1, 5]))
-    assert grid.shape == (2, 3)
-    assert grid[0, 1] == 100
-    assert grid[1, 2] == 200
-    assert np.isnan(grid).sum() == 4
 
 
 @pytest.mark.parametrize(
@@ -107,23 +99,6 @@ def test_of_one_measure_lines_are_as_high_as_their_objective(tmp_path: Path) -> 
     assert worst[1] < middle[1] < best[1]
 
 
-def test_many_cells_are_not_hidden_under_the_lines_between_them(tmp_path: Path) -> None:
-    draw_repertoire(repertoire((100_000, 10), [1, 4]), tmp_path / "archive.png")
-    image = pixels(tmp_path / "archive.png")
-    empty = (image == np.array(EMPTY)).all(axis=2)
-    assert empty.mean() > 0.5
-
-
-@pytest.mark.parametrize("size", [0, 1e-300, 92.2, -1e30, 1e30])
-def test_lines_of_equal_height_are_drawn(tmp_path: Path, size: float) -> None:
-    one = repertoire((9,), [1, 4])
-    equal = replace(one, elites=replace(one.elites, objectives=np.full(2, float(size))))
-    draw_repertoire(equal, tmp_path / "archive.png")
-    color = matplotlib.colormaps["viridis"](0.0, bytes=True)[:3]
-    there = (np.abs(pixels(tmp_path / "archive.png").astype(int) - color) < 12).all(axis=2)[:, :800]
-    assert there.sum(axis=0).max() > 100, "a line as high as half of the picture"
-
-
 def with_centroids(measures: int, k: int) -> Repertoire:
     """A repertoire whose elites, of which the i-th has the objective i, fill all or the first cells."""
     ranges = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))[:measures]
@@ -156,27 +131,6 @@ def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
     full, half = ((pixels(tmp_path / name) == EMPTY).all(axis=2).mean() for name in ("full.png", "half.png"))
     assert full < 0.001
     assert 0.2 < half < 0.5
-
-
-def test_the_ring_is_seen_where_the_best_elite_lies_outside_the_ranges(tmp_path: Path) -> None:
-    full = with_centroids(2, 40)
-    full.elites.measures[-1] = 5.0, 0.0
-    draw_repertoire(full, tmp_path / "archive.png")
-    red = (np.abs(pixels(tmp_path / "archive.png").astype(int) - (214, 39, 40)) < 12).all(axis=2)
-    assert red.sum() > 20
-
-
-@pytest.mark.parametrize("measures", [1, 3])
-@pytest.mark.parametrize("k", [0, 1, 40])
-def test_other_archives_with_centroids_are_profiles(tmp_path: Path, measures: int, k: int) -> None:
-    draw_repertoire(with_centroids(measures, k), tmp_path / "profile.png")
-    assert (pixels(tmp_path / "profile.png") == 255).all(axis=2).mean() > 0.5
-
-
-def test_the_same_repertoire_gives_the_same_file(tmp_path: Path) -> None:
-    for name in ("a.png", "b.png"):
-        draw_repertoire(repertoire((3, 3), [1, 4]), tmp_path / name)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
 def test_history(tmp_path: Path) -> None:

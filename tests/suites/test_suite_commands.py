@@ -79,35 +79,6 @@ def test_the_tasks_of_a_job_array_run_one_trial_each(run, tmp_path) -> None:
     assert "holds another study (study optimization, seed 1, rank_one published" in run(*plain)[2]
 
 
-def test_the_ablation_varies_the_learning_rate(run, tmp_path) -> None:
-    choice = ["--learning-rates", "0, 0.5", "--robots", "hopper", "--evaluations", 200]
-    code, out, err = run(*ABLATION, *choice, "--parallel", "episodes", "--out", tmp_path)
-    assert (code, err) == (0, "")
-    assert f"saved {tmp_path / 'report.md'}" in out
-    assert [(row["algorithm"], row["learning_rate"]) for row in rows(tmp_path)] == [
-        ("alpha-0", "0.0"),
-        ("alpha-0", "0.0"),
-        ("alpha-0.5", "0.5"),
-        ("alpha-0.5", "0.5"),
-    ]
-
-
-def test_a_report_of_nothing_leaves_nothing_behind(run, tmp_path) -> None:
-    code, _, err = run("suite", "optimization", "--report", "--out", tmp_path / "study")
-    assert (code, err.strip()) == (2, "surefoot: there are no results to report")
-    assert not (tmp_path / "study").exists()
-
-
-def test_a_dry_run_only_says_how_long(run, tmp_path) -> None:
-    code, out, err = run(*LOCOMOTION, "--robots", "hopper", "--dry-run", "--out", tmp_path / "study")
-    assert (code, err) == (0, "")
-    assert out.startswith(
-        "measuring how long the trials will take: seconds, or minutes with many robots hopper: 4 trials of"
-    )
-    assert " QD " not in out
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.slow
 def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(tmp_path) -> None:
     small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]

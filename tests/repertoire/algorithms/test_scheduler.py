@@ -110,38 +110,6 @@ def test_failures_rank_last_and_enter_no_archive():
         assert archive.elites().cells.tolist() == [0, 2, 4]
 
 
-def test_one_archive_for_both_purposes_gets_each_solution_once(monkeypatch):
-    archive = grid()
-    added = []
-    add = archive.add
-    monkeypatch.setattr(archive, "add", lambda *batch, **kw: added.append(batch) or add(*batch, **kw))
-    emitter = Numbered(1, 3)
-    search = Scheduler(soft=archive, result=archive, emitters=[emitter])
-    for _ in range(2):
-        search.ask()
-        search.tell(evaluations([1.0, 2, 3]))
-    assert len(added) == 2
-    assert emitter.told == [[1, 2, 3], [0, 0, 0]]
-
-
-def test_solutions_are_the_callers_own():
-    settings = VariationSettings(sigma0=1.0, line_sigma=0.0, batch_size=3)
-    emitter = VariationEmitter(settings, np.zeros(N), generator(0))
-    search = Scheduler(soft=grid(), result=grid(), emitters=[emitter])
-    first = search.ask()
-    kept = first.copy()
-    search.tell(evaluations([1.0, 2, 3]))
-    second = search.ask()
-    np.testing.assert_array_equal(first, kept)
-    assert (second != kept).all()
-    first[:] = np.nan
-    np.testing.assert_array_equal(search.result.elites().solutions, kept)
-    search.tell(evaluations([1.0, 2, 3]))
-    assert search.ask(reuse=second) is second  # unless they are offered for reuse
-    search.tell(evaluations([1.0, 2, 3]))
-    assert search.ask(reuse=second[:2]) is not second  # which are too few
-
-
 @pytest.mark.parametrize("failed", [[0, 1, 0], [0.0, 1.0, 0.0], [False, True, False]])
 def test_failures_may_be_zeros_and_ones(failed):
     search = numbered(3)
@@ -214,17 +182,6 @@ def phased() -> Scheduler:
     return Scheduler(soft=soft(), result=grid(), emitters=[Phased(1), Phased(2)])
 
 
-def test_batches_may_change_their_size():
-    search = phased()
-    for sizes in ((1, 1), (3, 3), (1, 1), (3, 3)):
-        assert search.batch_size == sum(sizes)
-        solutions = search.ask()
-        assert solutions[:, 0].tolist() == np.repeat([1, 2], sizes).tolist()
-        search.tell(evaluations(np.arange(float(sum(sizes)))))
-    for emitter in search.emitters:
-        assert [len(outcomes.objectives) for outcomes in emitter.outcomes] == [1, 3, 1, 3]
-
-
 def test_only_what_is_offered_enters_the_archives():
     search = phased()
     search.ask()
@@ -266,12 +223,3 @@ def test_each_emitter_is_told_all_that_is_known_of_its_own():
     assert search.emitters[0].outcomes[0].opened.tolist() == [True]
     assert search.emitters[0].outcomes[1].opened.tolist() == [False, False, False]
     assert search.emitters[1].outcomes[1].opened.tolist() == [True, False, False]
-
-
-def test_the_state_of_each_part_has_a_name_of_its_own():
-    state = numbered(2, 3).state()
-    assert {name for name in state if name.startswith("emitter")} == {"emitter_0/number", "emitter_1/number"}
-    assert {f"soft/{name}" for name in soft().state()} < state.keys()
-    twelve = numbered(*[1] * 12)
-    twelve.restore(numbered(*[1] * 12).state())
-    assert [emitter.number for emitter in twelve.emitters] == list(range(1, 13))

@@ -67,27 +67,6 @@ def test_a_plain_archive_keeps_the_first_best_of_each_cell(make, parts):
     assert (np.delete(archive.thresholds, elites.cells) == -np.inf).all()
 
 
-def test_candidates_of_any_layout_and_type_are_taken(make):
-    archive, expected = make(**SOFT), make(**SOFT)
-    solutions, objectives, measures = candidates(0)
-    improvements = expected.add(solutions, objectives, measures)
-    strided = np.repeat(objectives, 2)[::2]
-    wide = np.asfortranarray(solutions.astype(np.float64))
-    np.testing.assert_array_equal(archive.add(wide, strided, measures.tolist()), improvements)
-    assert_same_state(archive.state(), expected.state())
-
-
-def test_an_empty_archive_holds_nothing_and_takes_nothing(make):
-    archive = make(**SOFT)
-    assert archive.add(np.zeros((0, P)), np.zeros(0), np.zeros((0, 2))).shape == (0,)
-    elites = archive.elites()
-    assert len(archive) == len(elites) == archive.objectives.size == 0
-    assert (elites.solutions.shape, elites.measures.shape) == ((0, P), (0, 2))
-    np.testing.assert_array_equal(archive.thresholds, np.full(archive.cells, 0.5))
-    archive.restore(make(**SOFT).state())
-    assert len(archive) == 0
-
-
 def test_elites_are_sorted_and_copies(make):
     archive = make(**SOFT)
     archive.add(*candidates(0))

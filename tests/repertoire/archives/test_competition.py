@@ -90,11 +90,3 @@ def test_what_opens_a_cell_is_told(rule, expected):
     assert opened.tolist() == [bool(value) for value in expected]
     archive.add(np.zeros((5, P)), np.array([9.0, 9, 9, 9, 9]), measures, opened=opened)
     assert not opened.any()
-
-
-def test_what_a_cell_refuses_does_not_open_it():
-    for rule, expected in (("sequential", True), ("batch", False)):
-        archive = make(rule=rule, learning_rate=0.5, min_objective=0.0)
-        opened = np.empty(1, bool)
-        archive.add(np.zeros((1, P)), np.array([-1.0]), np.array([[0.1, 0.1]]), opened=opened)
-        assert opened[0] == expected == bool(len(archive))

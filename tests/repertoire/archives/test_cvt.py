@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from kinds import RANGES, make
+from kinds import RANGES
 
 from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.cvt import Nearest, make_centroids
@@ -69,15 +69,3 @@ def test_centroids_lie_in_the_ranges_and_in_the_middle_of_their_cells():
     assert counts.min() > 0.5 * counts.mean()
     means = np.array([measures[cells == cell].mean(axis=0) for cell in range(40)])
     assert (np.abs(means - centroids) / (highs - lows)).max() < 0.02  # an eighth of a cell
-
-
-def test_one_cell_is_the_middle_and_as_many_as_samples_are_those():
-    np.testing.assert_allclose(make_centroids(1, RANGES, seed=0, samples=100_000), [(0.5, 0.5)], atol=0.01)
-    points = np.random.default_rng(3).random((5, 2))
-    np.testing.assert_allclose(make_centroids(5, UNIT * 2, seed=3, samples=5), points, rtol=1e-15)
-
-
-def test_an_archive_finds_the_nearest_of_its_centroids():
-    archive, centroids = make("cvt"), parse_archive("cvt:12").centroids(RANGES)
-    measures = np.random.default_rng(1).uniform(-2, 3, (200, 2))
-    np.testing.assert_array_equal(archive.cells_of(measures), by_brute_force(centroids, RANGES, measures))

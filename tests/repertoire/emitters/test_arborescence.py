@@ -97,51 +97,12 @@ def test_exact_generations_equal_the_published_algorithm(ranking):
     assert emitter.status.sigma == twin.sigma
 
 
-def test_batches_take_turns_and_say_what_they_need():
-    for samples, first in ((0, 1), (8, 9)):
-        emitter, archive = make(samples=samples), grid()
-        for turn in range(4):
-            assert emitter.batch_size == (BRANCHES if turn % 2 else first)
-            assert emitter.request.gradients == (turn % 2 == 0 and not samples)
-            assert emitter.request.observed is None
-            offered = np.arange(emitter.batch_size)[emitter.offered]
-            assert len(offered) == (BRANCHES if turn % 2 else 1)
-            batch(emitter, archive)
-
-
-def test_samples_surround_the_point_and_stay_out_of_the_archive():
-    emitter, archive = make(samples=40), grid()
-    batch(emitter, archive)
-    assert len(archive) == 1
-    batch(emitter, archive)
-    filled, point = len(archive), emitter.point
-    solutions, _ = batch(emitter, archive)
-    np.testing.assert_allclose(solutions[0], point, rtol=1e-6)
-    np.testing.assert_allclose(solutions[1:].std(axis=0), 0.02, rtol=0.5)
-    np.testing.assert_allclose(solutions[1:].mean(axis=0), point, atol=1e-5)
-    assert len(archive) <= filled + 1
-
-
 def test_sampled_gradients_have_length_1_and_point_along_the_exact_ones():
     emitter, archive = make(samples=2000, initial=np.linspace(-3, 1, N)), grid()
     (point, *_), _ = batch(emitter, archive)
     found, exact = emitter.state()["gradients"], sphere_gradients(point)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
     assert (np.sum(found * exact, axis=1) / np.linalg.norm(exact, axis=1) > 0.97).all()
-
-
-def test_failed_samples_are_last_in_the_objective_and_have_no_say_in_the_measures():
-    emitter, archive = make(samples=40), grid()
-    solutions = emitter.ask(archive)
-    outcomes = outcomes_of(emitter, solutions, archive)
-    beyond = solutions[:, 0] > 0.01
-    beyond[0] = False
-    outcomes.objectives[beyond], outcomes.measures[beyond] = np.nan, np.nan
-    emitter.tell(replace(outcomes, diverged=beyond), archive)
-    gradients = emitter.state()["gradients"]
-    assert np.isfinite(gradients).all()
-    assert gradients[0].argmin() == 0
-    assert gradients[0, 0] < -0.3
 
 
 def test_it_restarts_at_an_elite_when_no_branch_changes_the_archive():
@@ -171,32 +132,6 @@ def test_flat_improvements_restart_it_and_with_an_empty_archive_at_the_initial_s
         np.testing.assert_array_equal(emitter.point, initial)
         batch(emitter, archive)
         assert len(archive) == 1
-
-
-def test_failed_branches_rank_last():
-    emitter, archive = make(), grid()
-    batch(emitter, archive)
-    point = emitter.point
-    solutions = emitter.ask(archive)
-    outcomes = outcomes_of(emitter, solutions, archive)
-    failed = np.arange(BRANCHES) != 5
-    outcomes.improvements[failed], outcomes.opened[failed] = -np.inf, False
-    emitter.tell(replace(outcomes, diverged=failed), archive)
-    order = [5, *(i for i in range(BRANCHES) if i != 5)]
-    weights = emitter._weights
-    expected = point + weights @ (solutions[order[: len(weights)]] - point)
-    np.testing.assert_allclose(emitter.point, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("samples", [0, 6])
-def test_states_that_do_not_fit_are_refused(samples):
-    emitter = make(samples=samples)
-    state = emitter.state()
-    for name, wrong in (("gradients", np.ones((2, N))), ("point", np.ones(3))):
-        with pytest.raises(InvalidValueError, match=f"{name} must have shape"):
-            emitter.restore({**state, name: wrong})
-    with pytest.raises(InvalidValueError, match="point must be finite"):
-        emitter.restore({**state, "point": np.full(N, np.nan)})
 
 
 def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():

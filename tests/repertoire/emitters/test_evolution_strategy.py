@@ -3,11 +3,9 @@
 import math
 
 import numpy as np
-import pytest
 from search_tools import generator, grid, improved
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Status
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.strategy import Strategy
@@ -81,17 +79,3 @@ def test_with_an_empty_archive_it_restarts_at_the_initial_mean():
     np.testing.assert_array_equal(strategy.means, [np.arange(N)])
     assert emitter.status.restarts == 1
     emitter.ask(archive)
-
-
-def test_status_is_that_of_the_last_batch():
-    strategy, archive = Scripted(), archive_of(1)
-    emitter = EvolutionStrategyEmitter(strategy)
-    assert emitter.status == Status(0.5, pytest.approx(math.nan, nan_ok=True), 0, 0, None)
-    for improvements, improving in (
-        ([1, 2, 0, -1, 1e-300, -np.inf, 0, 3], 4),
-        (-np.arange(8), 0),
-        (np.arange(1, 9), 8),
-    ):
-        emitter.ask(archive)
-        emitter.tell(improved(np.array(improvements)), archive)
-        assert emitter.status.improvements == improving

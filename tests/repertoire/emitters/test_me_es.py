@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_tools import add_offered, assert_same_state, generator, improved
+from search_tools import add_offered, generator
 from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.emitter import Status
 from repertoire.emitters.me_es import STEPS, MEESEmitter, MEESSettings
 from repertoire.problems.problem import Normaliser
 from repertoire.strategies.openai_es import OpenAIESSettings
-from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations, ObservationMoments, Request
 
 N = 6
@@ -50,17 +48,6 @@ def advance(emitter: MEESEmitter, archive: Archive, batches: int = 1, failed=())
         asked.append(emitter.ask(archive))
         emitter.tell(outcomes_of(emitter, archive, asked[-1], failed), archive)
     return asked
-
-
-def test_batches_are_means_and_samples_as_steps_need_them():
-    emitter, archive, sizes, offered = make(), grid(), [], []
-    for _ in range(1 + 2 * (STEPS + 1)):
-        sizes.append(emitter.batch_size)
-        offered.append(len(range(emitter.batch_size)[emitter.offered]))
-        advance(emitter, archive)
-    parent = [SAMPLES] + [1 + SAMPLES] * (STEPS - 1) + [1]
-    assert sizes == [1, *parent, *parent]
-    assert offered == [1] + 2 * ([0] + [1] * STEPS)
 
 
 def test_the_first_solution_is_the_initial_one_and_only_means_enter_the_archive():
@@ -123,44 +110,6 @@ def test_steps_are_the_published_ones(mode):
             np.testing.assert_allclose(emitter.strategy.mean, transcription.theta, rtol=1e-10, atol=1e-12)
 
 
-def test_goals_take_turns_and_exploiting_comes_first():
-    for mode, expected in (
-        ("explore", ["explore"] * 4),
-        ("exploit", ["exploit"] * 4),
-        ("explore-exploit", ["exploit", "explore", "exploit", "explore"]),
-    ):
-        emitter, archive, goals = make(mode), grid(), []
-        advance(emitter, archive)
-        for _ in range(4):
-            goals.append(emitter.goal)
-            advance(emitter, archive, STEPS)
-            assert emitter.goal == goals[-1]
-            advance(emitter, archive)
-        assert goals == expected
-
-
-def test_exploiting_climbs_and_exploring_spreads():
-    climbed, spread = grid(cells=100), grid(cells=100)
-    advance(make("exploit"), climbed, 300)
-    advance(make("explore"), spread, 300)
-    assert climbed.objectives.max() > -0.01 > -0.5 > spread.objectives.max()
-    assert len(spread) > 1.5 * len(climbed)
-
-
-def test_status_tells_of_the_mean_alone():
-    emitter, archive = make("exploit"), grid()
-    advance(emitter, archive)
-    assert emitter.status == Status(SIGMA, 1.0, improvements=1, restarts=0, stop=None)
-    outcomes = outcomes_of(emitter, archive, emitter.ask(archive))
-    emitter.tell(outcomes, archive)
-    assert emitter.status.improvements == 0
-    emitter.ask(archive)
-    better = np.full(1 + SAMPLES, -np.inf)
-    better[0] = 3
-    emitter.tell(replace(improved(better), measures=np.zeros((9, 2))), archive)
-    assert emitter.status.improvements == 1
-
-
 def test_only_cells_that_a_mean_won_count_as_updated():
     emitter, empty, full = make(), grid(), grid(cells=2)
     corners = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
@@ -170,19 +119,6 @@ def test_only_cells_that_a_mean_won_count_as_updated():
     assert len(emitter.state()["parents/seen"]) == STEPS
     advance(emitter, empty)
     assert emitter.state()["parents/updated"].tolist() == empty.elites().cells.tolist()
-
-
-@pytest.mark.parametrize("mode", ["explore", "exploit"])
-def test_failed_samples_rank_last(mode):
-    emitter, archive = make(mode), grid()
-    advance(emitter, archive)
-    rankings, tell = [], emitter.strategy.tell
-    emitter.strategy.tell = lambda ranking: (rankings.append(ranking.tolist()), tell(ranking))
-    advance(emitter, archive, 1, failed=[2, 5])
-    advance(emitter, archive, 1, failed=[0, 3, 6])
-    assert rankings[0][-2:] == [2, 5]
-    assert rankings[1][-2:] == [2, 5]
-    assert len(emitter.state()["parents/seen"]) == 1
 
 
 @pytest.mark.parametrize("mode", ["explore", "exploit", "explore-exploit"])
@@ -224,16 +160,6 @@ def test_solutions_take_up_the_statistics_of_what_was_seen_before():
     np.testing.assert_allclose(solutions[1::2], (mean + SIGMA * noise) / 2 - 1, rtol=1e-5, atol=1e-6)
 
 
-def test_a_parent_becomes_the_elite_again_when_nothing_else_was_seen():
-    emitter, archive = make("exploit", normaliser=SEES), grid()
-    emitter.ask(archive)
-    solutions = INITIAL[None].astype(np.float32)
-    emitter.tell(with_moments(outcomes_of(emitter, archive, solutions)), archive)
-    np.testing.assert_allclose(emitter.strategy.mean, (INITIAL + 1) * 2, rtol=1e-6)
-    samples = emitter.ask(archive)
-    np.testing.assert_allclose(samples.mean(axis=0), INITIAL, rtol=1e-5)
-
-
 def test_observations_of_two_of_200_samples_are_requested_and_of_no_mean():
     emitter, archive = make(batch_size=200, normaliser=SEES), grid()
     observed = []
@@ -243,39 +169,3 @@ def test_observations_of_two_of_200_samples_are_requested_and_of_no_mean():
         advance(emitter, archive)
     assert observed == [[], [0, 100], *([[1, 101]] * (STEPS - 1)), []]
     assert make().request == Request()
-
-
-@pytest.mark.parametrize("stop_after", [0, 1, 2, 7, 11, 12, 20])
-def test_a_restored_emitter_goes_on_as_the_original(stop_after):
-    original, restored = make(normaliser=SEES), make(seed=2, normaliser=SEES)
-    archive = grid()
-    for _ in range(stop_after):
-        solutions = original.ask(archive)
-        original.tell(with_moments(outcomes_of(original, archive, solutions)), archive)
-    restored.ask(archive)
-    restored.restore({name: value.copy() for name, value in original.state().items()})
-    assert_same_state(restored.state(), original.state())
-    for _ in range(15):
-        assert restored.batch_size == original.batch_size
-        np.testing.assert_array_equal(restored.request.observed, original.request.observed)
-        asked = [emitter.ask(archive) for emitter in (original, restored)]
-        np.testing.assert_array_equal(*asked)
-        outcomes = outcomes_of(original, archive, asked[0])
-        for emitter in (original, restored):
-            emitter.tell(outcomes, archive)
-    assert_same_state(restored.state(), original.state())
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"step": np.array(STEPS + 1)}, f"step must be 0 to {STEPS}, got {STEPS + 1}"),
-        ({"normalisation/count": np.array(-1)}, "count must be a whole number, got -1.0"),
-        ({"normalisation/sums": np.zeros(3)}, r"sums must have shape \(6,\), got \(3,\)"),
-        ({"normalisation/squares": np.full(N, np.nan)}, "squares must be finite"),
-    ],
-)
-def test_states_that_cannot_be_are_refused(change, message):
-    emitter = make(normaliser=SEES)
-    with pytest.raises(InvalidValueError, match=message):
-        emitter.restore(emitter.state() | change)

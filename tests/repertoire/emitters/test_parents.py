@@ -8,7 +8,6 @@ from search_tools import grid
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.me_es import Parents, novelty
-from robots.errors import InvalidValueError
 
 CELLS = 20
 DRAWS = 4000
@@ -55,46 +54,12 @@ def test_while_nothing_was_updated_lately_all_elites_count():
     assert shares(parents_that_updated(19), "exploit", archive_of(10)) == {6: about(0.5), 7: about(0.5)}
 
 
-def test_a_cell_updated_again_does_not_push_others_out():
-    parents = parents_that_updated(0, 1, 2, 3, 4, 4, 4)
-    assert parents.state()["updated"].tolist() == [0, 1, 2, 3, 4]
-    parents.remember(np.array([0.5]), 0)
-    assert parents.state()["updated"].tolist() == [1, 2, 3, 4, 0]
-
-
 def test_exploring_starts_from_the_five_most_novel():
     parents, archive = Parents(1), archive_of(20)
     for place in np.random.default_rng(1).uniform(0, 20, 40):
         parents.remember(np.array([place]), None)
     values = novelty(archive.elites().measures, parents.seen)
     assert shares(parents, "explore", archive) == {int(cell): about(0.2) for cell in np.argsort(values)[-5:]}
-
-
-@pytest.mark.parametrize("goal", ["explore", "exploit"])
-@pytest.mark.parametrize("elites", [1, 2, 3])
-def test_few_elites_are_enough(goal, elites):
-    chosen = shares(parents_that_updated(0), goal, archive_of(elites))
-    assert chosen.keys() <= set(range(elites))
-
-
-@pytest.mark.parametrize("goal", ["explore", "exploit"])
-def test_an_empty_archive_has_no_parent(goal):
-    assert Parents(1).choose(goal, archive_of(0), np.random.default_rng(0)) is None
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"seen": np.zeros((3, 2))}, r"seen must be finite with shape \(k, 1\), got \(3, 2\)"),
-        ({"seen": np.full((3, 1), np.nan)}, "seen must be finite"),
-        ({"updated": np.arange(6)}, r"updated must be at most 5 cells, got shape \(6,\)"),
-        ({"updated": np.zeros(2)}, "updated must be at most 5 cells"),
-    ],
-)
-def test_states_that_cannot_be_are_refused(change, message):
-    parents = Parents(1)
-    with pytest.raises(InvalidValueError, match=message):
-        parents.restore(parents.state() | change)
 
 
 def brute_force(measures: np.ndarray, seen: np.ndarray) -> list[float]:

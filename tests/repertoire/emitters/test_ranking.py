@@ -34,13 +34,5 @@ def test_stages_equal_sorting_tuples():
         )
 
 
-def test_what_opened_cells_is_not_like_what_did_not_even_if_nothing_improved():
-    nothing = replace(OUTCOMES, improvements=np.zeros(8))
-    _, values = by_discovery(nothing)
-    assert abs(values[0] - values[-1]) > 1
-    _, alike = by_discovery(replace(nothing, opened=np.ones(8, bool)))
-    assert alike.tolist() == [0] * 8
-
-
 def test_accepted_is_what_opened_a_cell_or_exceeded_its_threshold():
     assert np.flatnonzero(accepted(OUTCOMES)).tolist() == [0, 2, 4, 5, 6, 7]

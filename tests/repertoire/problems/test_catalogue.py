@@ -33,9 +33,3 @@ def test_unknown_names_are_answered_with_the_known_ones(name: str) -> None:
 def test_impossible_dimensions_are_refused(name: str) -> None:
     with pytest.raises(InvalidValueError, match=r"dim of the (sphere|arm) must be a whole number from 2 to "):
         make_problem(name)
-
-
-@pytest.mark.parametrize("kind", [Arm, Sphere])
-def test_a_dimension_is_a_whole_number(kind: type[Arm | Sphere]) -> None:
-    with pytest.raises(InvalidValueError, match=r"must be a whole number from 2 to 1000000, not 10\.9"):
-        kind(10.9)

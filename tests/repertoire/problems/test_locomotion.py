@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import damaged_robots
-from repertoire.algorithms.catalogue import ALGORITHMS, start_search
 from repertoire.problems.locomotion import Locomotion
 from robots.backend import ModelBatch
 from robots.description import Randomization
@@ -41,13 +40,6 @@ def test_a_search_whose_legs_start_alike_begins_with_the_best_of_many_gaits():
     assert np.nanmax(objectives) > np.nanmedian(objectives)
 
 
-def test_the_moments_of_those_requested_are_passed_on(ant, solutions):
-    observed = np.array([False, True, True, False])
-    evaluations = ant.evaluate(solutions, np.arange(4), request=Request(observed=observed))
-    assert evaluations.moments.count == evaluations.steps[observed].sum() == 60
-    assert ant.evaluate(solutions, np.arange(4)).moments is None
-
-
 def test_unfolded_and_folded_again_a_controller_walks_as_before(ant, solutions):
     observed = np.ones(4, bool)
     before = ant.evaluate(solutions, np.arange(4), request=Request(observed=observed))
@@ -56,25 +48,6 @@ def test_unfolded_and_folded_again_a_controller_walks_as_before(ant, solutions):
     assert abs(unfolded - solutions).max() > 0.01
     after = ant.evaluate(ant.normaliser.fold(unfolded, *statistics), np.arange(4))
     np.testing.assert_allclose(after.objectives, before.objectives, rtol=1e-3)
-
-
-def test_me_es_normalises_what_the_ant_sees(ant):
-    """The second parent is the first elite, seen through statistics that it was not made with."""
-    said = {"evaluations": 1, "seed": 1, "archive": ant.archive, "min_objective": ant.min_objective}
-    algorithm = ALGORITHMS.find("me-es-exploit")
-    settings = algorithm.settings({"batch_size": 4, **said})
-    search = start_search(settings, ant, np.random.SeedSequence(1))
-    for _ in range(12):
-        asked = search.ask()
-        search.tell(ant.evaluate(asked, np.arange(len(asked)), request=search.request))
-    count = search.state()["emitter_0/normalisation/count"]
-    assert 10 * 20 <= count <= 10 * 30  # some fall at once, in 20 steps
-    samples = search.ask().astype(np.float64)
-    parent = (samples[0] + samples[1]) / 2
-    elites = search.result.elites().solutions
-    assert abs(elites - parent).max(axis=1).min() < 1e-4
-    mean = search.emitters[0].strategy.mean
-    assert abs(elites - mean).max(axis=1).min() > 0.1
 
 
 def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):

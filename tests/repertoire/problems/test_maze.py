@@ -56,30 +56,6 @@ def test_stepping_on_to_the_end_gives_the_same(kheperax: dict[str, np.ndarray]) 
     assert (evaluations.steps[~hit] == 250).all()
 
 
-def test_a_circle() -> None:
-    """Wheels that move 0.004 and 0.005: 1/30 rad a step, on a radius of 0.135 around a place to the left."""
-    path = MAZE.trajectories(steady(0.16, 0.2))[0]
-    np.testing.assert_allclose(np.hypot(path[:45, 0] - 0.015, path[:45, 1] - 0.15), 0.135, atol=1e-6)
-    np.testing.assert_allclose(
-        np.arctan2(path[:45, 1] - 0.15, path[:45, 0] - 0.015), np.arange(45) / 30, atol=1e-6
-    )
-
-
-def test_a_robot_is_stuck_once_it_touches_a_wall() -> None:
-    """Full speed ahead: the robot stops at the first place within its radius of a wall, and still pays."""
-    evaluations, path = (
-        evaluate(steady(0.99999999, 0.99999999)),
-        MAZE.trajectories(steady(0.99999999, 0.99999999))[0],
-    )
-    distances = np.linalg.norm(maze_reference.to_walls(path), axis=-1).min(axis=1)
-    first = int(np.argmax(distances <= 0.015))
-    assert 5 < first < 30
-    assert (path[first:] == path[first]).all()
-    assert (np.diff(path[: first + 1, 1]) > 0.0249).all()
-    assert evaluations.steps[0] == first + 2
-    assert evaluations.objectives[0] == pytest.approx(37.5, abs=1e-4)
-
-
 @pytest.mark.parametrize("bumper", [3, 4])
 def test_bumpers_count_from_the_step_after_contact(bumper: int) -> None:
     """A pressed bumper stops wheels that else drive ahead: one step of contact is paid, the rest is free."""
@@ -110,12 +86,6 @@ def test_what_a_robot_sees_from_anywhere() -> None:
         np.testing.assert_allclose(np.sqrt(gap2), gaps, rtol=0, atol=1e-12)
 
 
-def test_the_first_look_grazes_the_end_of_a_wall() -> None:
-    inputs = np.zeros(8 * SLOTS)
-    look(np.repeat([0.15, 0.15, 0.0, 1.0], SLOTS), inputs, np.zeros(SLOTS))
-    np.testing.assert_allclose(inputs.reshape(8, SLOTS)[:3, 0], [0.1 * np.sqrt(2), 0.2, 0.2], atol=1e-12)
-
-
 def test_what_a_robot_feels_near_walls() -> None:
     rng = np.random.default_rng(0)
     a, b = MAZE.walls[rng.integers(len(MAZE.walls), size=2000)].swapaxes(0, 1)
@@ -125,12 +95,6 @@ def test_what_a_robot_feels_near_walls() -> None:
     poses = zip(*positions.T, np.cos(headings), np.sin(headings), strict=True)
     assert np.array_equal([feel(*pose) for pose in poses], expected)
     assert len(np.unique(expected, axis=0)) == 4
-
-
-def test_settings_of_the_paper() -> None:
-    assert MAZE.solution_dim == 138
-    assert MAZE.measure_ranges == ((0.0, 1.0), (0.0, 1.0))
-    assert (MAZE.learning_rate, MAZE.min_objective, MAZE.archive) == (0.01, 0.0, (100, 100))
 
 
 @pytest.mark.parametrize(

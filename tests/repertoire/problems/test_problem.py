@@ -86,14 +86,6 @@ def test_the_rest_of_the_batch_does_not_matter(problem: Problem) -> None:
         assert_equal(problem.evaluate(solutions[[row]], seeds[[row]]), everything, [row])
 
 
-def test_any_layout_and_type_of_solutions(problem: Problem) -> None:
-    solutions, seeds = solutions_of(problem, 6), np.arange(6)
-    expected = problem.evaluate(solutions, seeds)
-    assert_equal(problem.evaluate(solutions.astype(np.float64), seeds), expected)
-    assert_equal(problem.evaluate(np.asfortranarray(solutions), seeds), expected)
-    assert_equal(problem.evaluate(solutions[::2], seeds[::2]), expected, slice(None, None, 2))
-
-
 def test_wrong_solutions_are_refused(problem: Problem) -> None:
     solutions, seeds = solutions_of(problem, 5), np.arange(5)
     with pytest.raises(InvalidValueError, match=r"must have shape .*\(5, 1\)$"):
@@ -104,22 +96,6 @@ def test_wrong_solutions_are_refused(problem: Problem) -> None:
         solutions[[1, 3], -1] = value
         with pytest.raises(InvalidValueError, match=r"must be finite.* not at .*1, 3\]?$"):
             problem.evaluate(solutions, seeds)
-
-
-def test_locomotion_takes_its_settings_from_the_robot() -> None:
-    robot = load_robot("ant")
-    locomotion = Locomotion(robot, backend=Threads(1))
-    locomotion.close()
-    assert locomotion.name == "ant"
-    assert locomotion.archive == robot.description.archive
-    assert locomotion.min_objective == robot.description.min_objective.value
-    assert locomotion.learning_rate == 0.001
-    feet = ("front left", "back left", "back right", "front right")
-    assert locomotion.record.measure_names == tuple(f"{foot} foot" for foot in feet)
-    record = locomotion.record
-    assert record.measure_labels[0] == "front left foot: share of time on the ground"
-    assert f"{0.25:{record.measure_format}}" == "25%"
-    assert f"{0.25:{make_problem('maze').record.measure_format}}" == "0.25"
 
 
 def test_observations_are_summed_if_requested_and_there_are_any(problem: Problem) -> None:

@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from repertoire.problems.arm import Arm
 from repertoire.problems.catalogue import make_problem
-from repertoire.problems.sphere import Sphere
 from robots.evaluations import Evaluations, Request
 
 
@@ -73,21 +71,6 @@ def test_gradients_equal_finite_differences(name: str, dim: int, scale: float) -
         np.testing.assert_allclose(found[:, 1:, j], measures, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("problem", "reach"), [(Sphere(100), 256.0), (Arm(1000), 1000.0)])
-def test_settings_of_the_paper(problem: Sphere | Arm, reach: float) -> None:
-    assert problem.measure_ranges == ((-reach, reach), (-reach, reach))
-    assert (problem.learning_rate, problem.min_objective, problem.archive) == (0.001, 0.0, (100, 100))
-    assert not problem.initial(np.random.default_rng(0)).any()
-
-
-def test_the_optimum_the_farthest_corner_and_beyond() -> None:
-    solutions = np.array([[2.048] * 10, [-5.12] * 10, [-6.0] * 10], np.float32)
-    best, corner, beyond = evaluate("sphere", solutions).objectives
-    assert best == pytest.approx(100, abs=1e-10)
-    assert corner == pytest.approx(0, abs=1e-5)
-    assert beyond < -10
-
-
 def test_coordinates_outside_the_bounds_are_folded_back() -> None:
     edge = np.float32(5.12)
     coordinates = [5.0, edge, np.nextafter(edge, np.float32(6)), 10.24, -51.2, 9e29, 0.0]
@@ -95,21 +78,6 @@ def test_coordinates_outside_the_bounds_are_folded_back() -> None:
     measures = evaluate("sphere", solutions).measures
     np.testing.assert_allclose(measures[:, 0], [5.0, 5.12, 1.0, 0.5, -0.1, 0.0, 0.0], atol=2.4e-7)
     assert not measures[:, 1].any()
-
-
-@pytest.mark.parametrize("dim", [2, 5, 100])
-def test_the_ranges_of_the_sphere_are_reached_and_not_left(dim: int) -> None:
-    lows, highs = np.array(Sphere(dim).measure_ranges).T
-    corners = np.array([[-5.12] * dim, [5.12] * dim], np.float32)
-    np.testing.assert_allclose(evaluate("sphere", corners).measures, [lows, highs], rtol=1e-6)
-    wild = np.random.default_rng(0).standard_cauchy((1000, dim)).astype(np.float32) * 5
-    measures = evaluate("sphere", wild).measures
-    assert ((measures >= lows * (1 + 1e-6)) & (measures <= highs * (1 + 1e-6))).all()
-
-
-def test_of_an_odd_number_the_second_half_is_larger() -> None:
-    assert Sphere(3).measure_ranges == ((-5.12, 5.12), (-10.24, 10.24))
-    assert evaluate("sphere", np.array([[1.0, 2.0, 4.0]])).measures.tolist() == [[1.0, 6.0]]
 
 
 def test_variance_of_angles_does_not_cancel() -> None:

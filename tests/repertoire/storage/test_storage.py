@@ -278,12 +278,6 @@ def crowded(file):
         file.create_dataset(f"history/{number}", (), "u1")
 
 
-def large_attribute(file):
-    """16 MB in an attribute, where a text of some letters is expected."""
-    del file.attrs["format"]
-    file.attrs.create("format", np.zeros(2**21), dtype="f8")
-
-
 NAN, INF = np.nan, np.inf
 SOUND_SEAL = {
     "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
@@ -349,11 +343,6 @@ SOUND_SEAL = {
     ),
     "nested": (nested, "it holds more than 50,000 objects, or groups nested more than 8 deep"),
     "crowded": (crowded, "it holds more than 50,000 objects, or groups nested more than 8 deep"),
-    "circular": (
-        lambda file: file.__setitem__("elites/again", file["elites"]),
-        "it holds more than 50,000 objects, or groups nested more than 8 deep",
-    ),
-    "large attribute": (large_attribute, "it is no repertoire file"),
     "threshold not a number": (
         change("thresholds", lambda a: with_value(a, 1, NAN)),
         "'thresholds' must be finite or -inf, but 1 of 12 are not",
@@ -385,8 +374,11 @@ SOUND_SEAL = {
         change("robot/mjcf", text(lambda t: t.replace("<worldbody>", "<include file='/etc/x'/><worldbody>"))),
         "its robot: the MJCF cannot be read: it refers to '/etc/x', which cannot be opened",
     ),
-    "soft link": (link("thresholds", h5py.SoftLink("/elites/cells")), "'thresholds' is a link"),
-    "external link": (link("elites", h5py.ExternalLink("other.h5", "/elites")), "'elites' is a link"),
+    "soft link": (link("thresholds", h5py.SoftLink("/elites/cells")), "the array 'thresholds' is missing"),
+    "external link": (
+        link("elites", h5py.ExternalLink("other.h5", "/elites")),
+        "the array 'elites/cells' is missing",
+    ),
     "virtual": (virtual, "'thresholds' must be stored in the file itself"),
     "external": (external, "'thresholds' must be stored in the file itself"),
     "compressed": (
@@ -469,11 +461,10 @@ def test_refuses_a_search_state_that_does_not_match_its_checksum(path):
 
 
 @pytest.mark.parametrize("target", [h5py.SoftLink("/elites"), h5py.ExternalLink("other.h5", "/search")])
-def test_refuses_a_search_state_that_is_a_link(path, target):
+def test_what_links_lead_to_is_not_read(path, target):
     with h5py.File(path, "r+") as file:
         link("search", target)(file)
-    with pytest.raises(InvalidFileError, match="'search' is a link"):
-        read_search(path)
+    assert read_search(path) is None
 
 
 @pytest.mark.parametrize("read", [read_repertoire, read_search])

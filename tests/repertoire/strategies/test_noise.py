@@ -91,34 +91,10 @@ def test_the_transform_is_box_and_mullers():
         np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
 
-def test_lengths_and_turns_are_as_near_as_float32_allows():
-    lengths, turns = random_words(COUNT)
-    lengths = np.minimum(lengths, np.uint32(2**32 - 257))  # a length of nought has no turn
-    actual, expected = (
-        cosines.astype(np.float64) + 1j * sines
-        for cosines, sines in (transform(lengths, turns), normals(lengths, turns))
-    )
-    np.testing.assert_allclose(np.abs(actual), np.abs(expected), rtol=2.5e-7)
-    np.testing.assert_allclose(np.angle(actual / expected), 0, atol=2e-7)
-
-
-def test_lengths_are_right_near_nought_where_the_logarithm_cancels():
-    lengths = (2**32 - 1 - 256 * np.arange(5000)).astype(np.uint32)
-    turns = np.zeros(5000, np.uint32)
-    actual = np.hypot(*(part.astype(np.float64) for part in transform(lengths, turns)))
-    np.testing.assert_allclose(actual, np.hypot(*normals(lengths, turns)), rtol=1e-6)
-
-
 def test_the_distribution_is_normal(sample):
     assert stats.kstest(sample, "norm").pvalue > 0.01
     bins = stats.norm.ppf(np.linspace(0, 1, 257))
     assert stats.chisquare(np.histogram(sample, bins)[0]).pvalue > 0.01
-
-
-def test_no_number_is_beyond_what_is_said():
-    along_axes = np.arange(1, 8, 2, dtype=np.uint32) << 29
-    longest = transform(np.zeros(4, np.uint32), along_axes)
-    assert 5.88 < np.max(np.abs(longest)) < 5.9
 
 
 def assert_independent(first: np.ndarray, second: np.ndarray) -> None:

@@ -1,8 +1,3 @@
-import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -19,9 +14,9 @@ from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.runs import resume_training, start_training
-from repertoire.training.training import Training, TrainingProgress
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
-from robots.simulation.threads import Threads, backend_of
+from repertoire.training.training import Training
+from robots.errors import InvalidValueError, SurefootError
+from robots.simulation.threads import Threads
 from tests.repertoire.conftest import SMALL, same_runs
 
 LEARNING: dict[str, object] = {"critic_updates": 2, "buffer_size": 100}  # of which a batch fills more
@@ -127,27 +122,11 @@ def test_a_run_on_several_robots_resumes_bit_for_bit(
         merge([uninterrupted, saved])
 
 
-def test_a_run_with_damaged_episodes_needs_what_damages_the_robot(start, tmp_path) -> None:
-    with start(damage_share=0.5, breaker=damaged_robots) as training:
-        training.save(tmp_path / "run" / FILE_NAME)
-    need = "a damage_share above 0 needs a breaker, which damages the robot"
-    with pytest.raises(InvalidValueError, match=need), resume_training(tmp_path / "run"):
-        pass
-
-
 @pytest.mark.parametrize(("changes", "equal"), [({"backend": Threads(3)}, True), ({"seed": 4}, False)])
 def test_the_seed_matters_and_threads_do_not(start, tmp_path, uninterrupted, changes, equal: bool) -> None:
     with start(**changes) as training:
         training.run(tmp_path / FILE_NAME)
     assert same_runs(read_repertoire(tmp_path / FILE_NAME), uninterrupted) == equal
-
-
-def test_what_critics_learn_does_not_depend_on_threads(start, tmp_path) -> None:
-    settings = {"algorithm": "pga-me", "evaluations": 24, "batch_size": 4, "episode_steps": 20, **LEARNING}
-    for threads in (1, 2):
-        with start(str(threads), backend=backend_of(threads), **settings) as training:
-            training.run(tmp_path / f"{threads}.h5")
-    assert same_runs(*(read_repertoire(tmp_path / f"{threads}.h5") for threads in (1, 2)))
 
 
 @pytest.mark.parametrize("stop_after", [0, 1, 4])
@@ -157,50 +136,6 @@ def test_a_stopped_run_resumes_bit_for_bit(start, tmp_path, uninterrupted, stop_
     assert read_search(path) is None
     with resume_training(path.parent) as again:
         assert again is None, "a finished run was taken up again"
-
-
-@pytest.mark.slow
-def test_a_killed_run_resumes_bit_for_bit(tmp_path, uninterrupted) -> None:
-    """SIGKILL at random moments, until the run has finished."""
-    folder, rng = tmp_path / "run", random.Random(0)
-    code = (
-        "import sys; from pathlib import Path; from repertoire.storage.files import FILE_NAME\n"
-        "from repertoire.training.runs import *\n"
-        f"SMALL = {SMALL!r}\n"
-        f"out = Path({str(folder)!r})\n"
-        "opening = resume_training(out) if (out / FILE_NAME).exists() else "
-        "start_training('ant', 'sep-cma-mae', out=out, **SMALL)\n"
-        "with opening as run:\n"
-        "    print('ready', flush=True)\n"
-        "    if run is not None: run.run(out / FILE_NAME, checkpoint_seconds=0)\n"
-    )
-    kills = 0
-    for attempt in range(60):
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(rng.uniform(0, 0.3 + 0.1 * attempt))  # longer and longer: a slow machine gets there too
-        process.send_signal(signal.SIGKILL)
-        kills += process.wait() == -signal.SIGKILL
-        process.stdout.close()
-        path = folder / FILE_NAME
-        if path.exists():
-            read_repertoire(path)  # whole at every instant
-            if read_search(path) is None:
-                break
-    assert read_search(folder / FILE_NAME) is None, "the run never got to its end"
-    assert kills >= 2, "it was never interrupted"
-    assert same_runs(read_repertoire(folder / FILE_NAME), uninterrupted)
-
-
-def test_progress_counts_up_to_the_budget(start, tmp_path) -> None:
-    seen: list[TrainingProgress] = []
-    with start() as training:
-        training.run(tmp_path / FILE_NAME, on_progress=seen.append)
-    evaluations = [progress.evaluations for progress in seen]
-    assert evaluations[-1] == 96
-    assert set(range(1, 97)) <= set(evaluations)
-    assert seen[-1].metrics.elites > 5
 
 
 @pytest.fixture
@@ -288,26 +223,6 @@ def test_wrong_settings_are_refused(start, tmp_path, settings: dict, message: st
     with pytest.raises(SurefootError, match=message), start(**settings):
         pass
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (("cat", "sep-cma-mae"), UnknownNameError, "unknown robot or problem 'cat'"),
-        (("ant", "sep-cma"), UnknownNameError, "available: cma-mae, lm-ma-mae, sep-cma-mae"),
-        (("ant", "sep-cma-mae"), InvalidFileError, "cannot make the folder"),
-    ],
-)
-def test_unknown_names_and_folders_are_refused(tmp_path: Path, arguments, error, message: str) -> None:
-    (tmp_path / "file").write_text("")
-    opening = start_training(*arguments, out=tmp_path / "file" / "run", evaluations=1, seed=1)
-    with pytest.raises(error, match=message), opening:
-        pass
-
-
-def test_a_folder_without_a_run_cannot_be_resumed(tmp_path: Path) -> None:
-    with pytest.raises(InvalidFileError, match="holds no run to resume"), resume_training(tmp_path):
-        pass
 
 
 def test_a_history_longer_than_the_run_is_refused() -> None:

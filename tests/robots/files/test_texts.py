@@ -11,7 +11,7 @@ from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, shown
 from robots.files.texts import check_values, parse_json, parse_yaml, read_text
 from robots.robot import load_robot
-from suites.identity import keep_identity
+from suites.study import keep_identity
 
 YAML = (MODELS / "ant" / "ant.yaml").read_text()
 WRONG = {

@@ -59,11 +59,3 @@ def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
     assert share(tmp_path / "half.png", middle) == pytest.approx(
         3 * share(tmp_path / "half.png", EMPTY), rel=0.1
     )
-
-
-@pytest.mark.parametrize("shape", [(12,), (3, 4, 2), (2, 3, 2, 3)])
-def test_archives_of_any_number_of_measures_can_be_drawn(tmp_path: Path, shape: tuple[int, ...]):
-    result = make_result("maze", "cma-mae", 0, objectives=np.full(shape, 100.0))
-    draw_archives(analyse([result]), tmp_path / "archives.png")
-    highest = [int(part) for part in matplotlib.colormaps["viridis"](1.0, bytes=True)[:3]]
-    assert share(tmp_path / "archives.png", highest) > 0.25

@@ -8,23 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repertoire.algorithms.catalogue import ALGORITHMS
-from repertoire.evaluation.evaluator import Evaluation
-from repertoire.metrics import measure
 from repertoire.storage.repertoires import read_repertoire, read_search
 from robots.errors import InvalidFileError
-from robots.simulation.threads import Threads
 from suites.paper import trial as trial_module
 from suites.paper.results import TrialResult
 from suites.paper.trial import PaperTrial
 from tests.suites.paper.made_studies import (
     TIMES,
     assert_same,
-    benchmark_settings,
     benchmark_trial,
     robot_settings,
     silent,
-    variants,
 )
 
 
@@ -88,30 +82,6 @@ def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
     assert gaps.max() - gaps.min() <= 1
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "domain"),
-    [("cma-mega", "arm-10"), ("sep-cma-mae", "sphere-10"), ("sep-cma-mae", "maze")],
-)
-def test_a_trial_runs_in_every_domain(algorithm, domain):
-    result = benchmark_trial(domain, algorithm, evaluations=600).run(Path(), silent)
-    assert 600 <= result.evaluations == result.history["evaluations"][-1] < 600 + 15 * 35
-    assert 0 < result.coverage < (0.2 if "ega" in algorithm else 0.05)
-    assert 50 < result.best <= 100
-
-
-def test_seeds_differ_among_trials_algorithms_domains_and_studies():
-    domains = dict.fromkeys(("sphere-10", "sphere-100", "arm-10"), 1000)
-    trials = [
-        trial
-        for seed in (1, 2)
-        for trial in benchmark_settings(
-            variants=variants(*ALGORITHMS), evaluations=domains, trials=20, seed=seed
-        ).plan()
-    ]
-    assert len({trial.seed for trial in trials}) == len(trials)
-    assert benchmark_trial(evaluations=5).seed == benchmark_trial(evaluations=9).seed
-
-
 @pytest.mark.parametrize("algorithm", ["cma-mae", "openai-mae"])
 @pytest.mark.parametrize(("domain", "rate"), [("arm-10", 0.001), ("maze", 0.01)])
 def test_settings_are_those_of_the_paper(algorithm, domain, rate):
@@ -157,24 +127,6 @@ def test_a_result_says_what_it_is_of(uninterrupted):
     assert (reported[0] < 0.1, reported[-1]) == (True, 1)
 
 
-def test_metrics_are_those_of_the_saved_repertoires(uninterrupted, home):
-    _, result, _ = uninterrupted
-    trained, corrected = (read_repertoire(home / name) for name in ("repertoire.h5", "corrected.h5"))
-    raw = trained.metrics
-    assert (result.raw_qd_score, result.raw_coverage, result.raw_best) == (
-        raw.qd_score,
-        raw.coverage,
-        raw.best,
-    )
-    assert corrected.spread is not None
-    assert corrected.spread.episodes == 2
-    objectives = result.objectives[np.isfinite(result.objectives)]
-    again = measure(objectives, cells=1024, min_objective=result.min_objective)
-    assert result.qd_score == pytest.approx(again.qd_score, rel=1e-6)
-    assert (result.coverage, result.best) == (again.coverage, pytest.approx(again.best))
-    assert 0 < result.coverage <= result.raw_coverage
-
-
 @pytest.mark.parametrize("share", [0.3, 0.96])
 def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, share):
     _, expected, _ = uninterrupted
@@ -193,15 +145,6 @@ def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, sh
     for name, spent in zip(TIMES, before, strict=True):  # the times of all parts are added
         assert getattr(result, name) >= spent
     assert before[TIMES.index("seconds")] > before[TIMES.index("evaluation_seconds")] > 0
-
-
-def test_a_finished_trial_is_not_run_again(uninterrupted, home, monkeypatch):
-    whole, expected, _ = uninterrupted
-    monkeypatch.setattr(PaperTrial, "_train", None)
-    monkeypatch.setattr(Evaluation, "_evaluate", None)
-    again = whole.run(home, silent)
-    assert_same(again, expected)
-    assert all(getattr(again, name) == getattr(expected, name) for name in TIMES)
 
 
 @pytest.mark.parametrize(
@@ -228,9 +171,3 @@ def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
         (tmp_path / "costs.json").write_text(text)
     with pytest.raises(InvalidFileError, match=r"costs\.json does not tell how long the trial took: remove "):
         trial_module._read_costs(tmp_path, 200)
-
-
-def test_threads_are_those_of_what_runs_the_episodes(uninterrupted, tmp_path) -> None:
-    result = robot_trial().run(tmp_path, silent, Threads(3))
-    assert result.threads == 3
-    assert_same(result, uninterrupted[1], "threads")

@@ -73,11 +73,6 @@ def test_gaits_move_and_empty_places_stay_grey(tmp_path):
     assert np.median(tile(frames[-1], 1, 1)) == pytest.approx(228, abs=2)
 
 
-def test_an_empty_repertoire_can_be_filmed(tmp_path):
-    film_regions(repertoire_of("hopper", [], []), tmp_path / "x.mp4", seconds=0.2)
-    assert len(frames_of(tmp_path / "x.mp4")) == 2
-
-
 def test_the_median_trial_is_filmed_once(tmp_path, monkeypatch):
     filmed: list[str] = []
 
