@@ -5,7 +5,6 @@ Files are written in one step, sealed with a checksum, and read without trusting
 
 import hashlib
 import io
-import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -169,8 +168,7 @@ class Format:
     def read_separate(self, path: str | Path) -> dict[str, np.ndarray] | None:
         """Read the separate group of a file; None if there is none."""
         with self._opened(path) as file:
-            linked = isinstance(file.get(self.separate, getlink=True), h5py.HardLink)
-            return read_group(file, self.separate).arrays if linked else None
+            return read_group(file, self.separate).arrays if self.separate in set(file) else None
 
     def check(self, contents: Contents, **lengths: int) -> None:
         """Refuse arrays that are not what the format declares.
@@ -259,8 +257,10 @@ def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Content
     """Read what `write_group` wrote: a group, or all groups but one; and verify the checksum."""
     contents, room = Contents(), file.id.get_filesize() + _MOST_INFLATED
     prefix = f"{name}/" if name else ""
-    for whole, member in sorted(_members(file).items()):
-        if not whole.startswith(prefix) or (without and whole.startswith(f"{without}/")):
+    for whole in sorted(_paths(file)):
+        if not whole.startswith(prefix) or (without and f"{whole}/".startswith(f"{without}/")):
+            continue
+        if isinstance(member := file[whole], h5py.Group):
             continue
         path = whole.removeprefix(prefix)
         room -= _bytes(member, path)
@@ -278,21 +278,22 @@ def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Content
     return contents
 
 
-def _members(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """All that a file holds by path, but for what links to other places, which HDF5 does not visit."""
-    found: dict[str, h5py.Dataset] = {}
-    visited = itertools.count(1)
+def _paths(file: h5py.File) -> list[str]:
+    """The paths of all groups and datasets in a file, of which none is opened."""
+    paths: list[str] = []
 
-    def visit(path: str, member: object) -> None:
-        if next(visited) > _MOST_OBJECTS or path.count("/") > _DEEPEST:
-            raise InvalidValueError(
-                f"it holds more than {_MOST_OBJECTS:,} objects, or groups nested more than {_DEEPEST} deep"
-            )
-        if not isinstance(member, h5py.Group):
-            found[path] = member
+    def visit(name: bytes, link: h5py.h5l.LinkInfo) -> str | None:
+        """Remember a path; what is returned ends the walk."""
+        paths.append(name.decode(errors="replace"))
+        if len(paths) > _MOST_OBJECTS or paths[-1].count("/") > _DEEPEST:
+            return f"it holds more than {_MOST_OBJECTS:,} objects, or groups nested more than {_DEEPEST} deep"
+        if link.type != h5py.h5l.TYPE_HARD:
+            return f"{paths[-1]!r} is a link, which this format does not allow"
+        return None
 
-    file.visititems(visit)
-    return found
+    if complaint := file.id.links.visit(visit, info=True):
+        raise InvalidValueError(complaint)
+    return paths
 
 
 def _bytes(dataset: object, path: str) -> int:
