@@ -253,7 +253,7 @@ def test_what_cannot_be_run_is_found_before_anything_is(settings, error, message
 )
 def test_trials_share_the_cores(parallel, trials, cores, expected):
     settings, processes = robot_settings(trials=trials).share_cores(parallel, cores)
-    assert (settings.threads, processes) == expected
+    assert (settings.backend.threads, processes) == expected
 
 
 def test_a_study_with_robots_keeps_results_for_committing(tmp_path, in_process):
