@@ -9,7 +9,7 @@ import numpy as np
 from robots.description import Description, Servo
 from robots.errors import InvalidRobotError, one_line
 from robots.looks import dress
-from robots.mjcf.compiling import check_numbers, check_options, compile_spec, new_data
+from robots.mjcf.compiling import check_numbers, check_options, compile_spec, new_data, read_spec
 from robots.mjcf.screening import screen
 from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
 from robots.task.terrain import BEYOND, clearance, lay
@@ -47,7 +47,7 @@ def compile_robot(
     """
     screen(xml, origin)
     try:
-        spec = mujoco.MjSpec.from_string(xml)
+        spec = read_spec(xml)
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
     check_options(spec, origin)

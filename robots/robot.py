@@ -20,6 +20,7 @@ from robots.files.atomic import explain_errors
 from robots.files.records import validate
 from robots.files.texts import parse_yaml, read_text
 from robots.looks import dress
+from robots.mjcf.compiling import read_spec
 from robots.mjcf.reading import read_self_contained
 from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
 from robots.task.measures import even_cells
@@ -383,7 +384,7 @@ class Robot:
 
     def spec(self) -> mujoco.MjSpec:
         """A fresh editable copy of the whole robot's model, without modifications."""
-        spec = mujoco.MjSpec.from_string(self.xml)
+        spec = read_spec(self.xml)
         adjust(spec, self.description)
         for key in list(spec.keys):  # they would not fit a robot that loses joints
             spec.delete(key)

@@ -22,7 +22,7 @@ from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, te
 from robots.importing.checks import model_remarks
 from robots.importing.gains import Motor, holding_torques, servo_gains
 from robots.importing.poses import WIDE, Pose, given_poses, with_bent_legs
-from robots.mjcf.compiling import compile_spec
+from robots.mjcf.compiling import compile_spec, read_spec
 from robots.mjcf.reading import read_self_contained
 from robots.model import standing_data
 from robots.motors import TO_JOINT, is_plain, is_servo, torque_limit
@@ -130,7 +130,7 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
 def _read(path: Path) -> _Model:
     """Read an MJCF and look for the parts of a robot in it."""
     xml = read_self_contained(path)
-    spec = mujoco.MjSpec.from_string(xml)
+    spec = read_spec(xml)
     model = compile_spec(spec)
     floor = find_floor(model)
     if floor is None:

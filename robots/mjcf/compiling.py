@@ -1,6 +1,8 @@
 """Compiles specs, and makes data of models, without the warnings that MuJoCo would print and log."""
 
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +21,27 @@ def new_data(model: mujoco.MjModel) -> mujoco.MjData:
     data = mujoco.MjData(model)
     data.warning.number[:] = HEARD
     return data
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Have MuJoCo neither print nor log what it warns of within the context, unless a handler is set."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(before or (lambda _message: None))
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def read_spec(xml: str, files: Mapping[str, bytes] | None = None) -> mujoco.MjSpec:
+    """Parse a screened text, with the content of the files that it refers to, by name.
+
+    Raises:
+        ValueError: it cannot be parsed.
+    """
+    with unheard():
+        return mujoco.MjSpec.from_string(xml, include=dict(files or {}), assets=dict(files or {}))
 
 
 def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:

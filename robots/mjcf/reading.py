@@ -23,7 +23,7 @@ import numpy as np
 from robots.errors import InvalidRobotError
 from robots.files.atomic import explain_errors, file_exists
 from robots.files.texts import MOST, read_bytes, read_text
-from robots.mjcf.compiling import check_options
+from robots.mjcf.compiling import check_options, read_spec
 from robots.mjcf.screening import meaning, screen
 
 _MOST_BYTES = 250_000_000  # of all files
@@ -61,7 +61,7 @@ def read_self_contained(path: Path) -> str:
     text = collection.text
     screen(text, str(path), collection.files)
     try:
-        spec = mujoco.MjSpec.from_string(text, include=collection.files, assets=collection.files)
+        spec = read_spec(text, collection.files)
         check_options(spec, str(path))
         if collection.alone and not _has_nameless(spec):
             return text

@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 
 from robots.errors import InvalidValueError, RenderingError
+from robots.mjcf.compiling import unheard
 from robots.rendering.raycasting import RayCanvas
 
 CanvasKind = Literal["opengl", "raycasting"]
@@ -163,7 +164,8 @@ class _OpenGLCanvas:
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
         self._gl = _gl_context_class()(width, height)
         self._gl.make_current()
-        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        with unheard():
+            self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         self._pixels = np.empty((height, width, 3), np.uint8)
         self.close = weakref.finalize(self, _free, self._gl, self._context)
