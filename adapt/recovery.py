@@ -13,12 +13,13 @@ from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Performance, Recovery, Trial
 from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.rehearsal.table import Table
+from adapt.relearning.refinement import RefinementSettings
 from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.calibration import Calibration
 from adapt.self_model.features import check_sensors
-from adapt.self_model.twin import RefinementSettings, Thinking
+from adapt.self_model.twin import Thinking
 from adapt.trials import Attempt, run_trials
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire

@@ -59,3 +59,71 @@ class RecoveryRequest(Record):
         return any(one is not None for one in (self.think, self.think_episodes, self.refine)) or (
             self.sensors != SENSORS
         )
+
+
+class CorrectionRequest(Record):
+    """How gaits are evaluated again, to correct a repertoire.
+
+    Attributes:
+        episodes: episodes of each gait; they have the same seeds for all.
+        seed: seed from which those of the episodes derive.
+        randomization: of the models of the robot that episodes run on, see `read_randomization`, or that of a
+            calibration; the robot as it is by default.
+        keep: keep only this many gaits, the best ones; all by default.
+    """
+
+    episodes: Several = 10
+    seed: Seed = 1
+    randomization: Any = "none"
+    keep: Several | None = None
+
+
+class RehearsalRequest(Record):
+    """What a rehearsal is to do; its table is a function of this, the repertoire and the damages.
+
+    Attributes:
+        episodes: episodes of each gait under each damage; they have the same seeds for all.
+        seed: seed from which those of the episodes derive.
+        randomization: of the models of the robot that episodes run on, one model each, see
+            `read_randomization`, or that of a calibration; the robot as it is by default.
+    """
+
+    episodes: Several = 2
+    seed: Seed = 1
+    randomization: Any = "none"
+
+
+class StrengtheningRequest(Record):
+    """What is to be done before anything breaks, where a repertoire has no good gait for a damage.
+
+    Attributes:
+        below: search for a gait where the best one makes less than this share of the healthy distance.
+        episodes_per_damage: episodes of each search at most; it ends sooner where it does not pay. For the
+            included Ant they take about a quarter of an hour on two cores, for the Hexapod five minutes.
+        randomization: refine on models of the robot with other masses, friction etc., such as
+            mass=0.8:1.2,friction=0.7:1.3; none for the nominal model. By default that of the training.
+        seed: seed from which all random numbers derive.
+    """
+
+    below: _Positive = 0.5
+    episodes_per_damage: Several = 20_000
+    randomization: Any = None
+    seed: Seed = 1
+
+
+class CalibrationRequest(Record):
+    """What a calibration is to find out.
+
+    Attributes:
+        prior: what may be different from the model, at most, e.g. mass=0.8:1.2,friction=0.5:1.5,
+            strength=0.8:1.2,damping=0.5:2,offset=-0.05:0.05,delay=0:2; what is left out is as built. By
+            default wide ranges of all.
+        sensors: sensors that the robot has; traces need no columns of others.
+        models: how many models run each gait in each of three rounds, and make the result.
+        seed: seed from which all random numbers derive.
+    """
+
+    prior: Any = None
+    sensors: tuple[str, ...] = SENSORS
+    models: Several = 200
+    seed: Seed = 1

@@ -16,27 +16,25 @@ from adapt.records import RefinedGait
 from adapt.recovery import find_incumbent, fresh_episodes
 from adapt.rehearsal.table import Table
 from adapt.relearning.keeping import keep_gaits
-from adapt.relearning.refinement import refine
-from adapt.self_model.twin import RefinementSettings
+from adapt.relearning.refinement import RefinementSettings
+from adapt.relearning.refiner import RefinerSettings
+from adapt.requests import StrengtheningRequest
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.execution.checkpoints import run_with_checkpoints
 from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
-from robots.arrays import real_number, whole_number
 from robots.backend import Backend
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
-from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
+from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.threads import ALL_CORES
 from robots.symmetry import mirror_images
 from robots.words import duration
 
-EPISODES = 20_000  # of the search for a damage
-BELOW = 0.5
 _ROUNDS = 4  # in which a search spends its episodes, unless it stops paying
 _PAYS = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
 _FINALISTS = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
@@ -100,11 +98,10 @@ class Strengthening:
     Args:
         repertoire: of a robot, not empty.
         table: its rehearsal.
+        request: what to do; its episodes are the budget of all rounds of a search together.
         damages: texts of the conditions that are to be strengthened; all by default.
-        below: share of the healthy distance that is good enough for the best gait under a damage.
-        refinement: of a gait for one damage; its episodes are the budget of all rounds together.
+        refinement: how to search, in place of the request's number of episodes.
         randomization: of the models that gaits are refined and compared on; None for the nominal model.
-        seed: from which all random numbers derive.
         backend: what runs the episodes.
         on_finished: told, in words, what came of each search.
 
@@ -124,19 +121,22 @@ class Strengthening:
         self,
         repertoire: Repertoire,
         table: Table,
+        request: StrengtheningRequest,
         *,
         damages: Sequence[str] | None = None,
-        below: float = BELOW,
-        refinement: RefinementSettings | None = None,
+        refinement: RefinerSettings | None = None,
         randomization: Randomization | None = None,
-        seed: int = 1,
         backend: Backend = ALL_CORES,
         on_finished: Callable[[str], object] | None = None,
     ) -> None:
+        if table.randomization not in ("none", str(randomization)):
+            raise InvalidValueError(
+                f"the rehearsal is of other models ({table.randomization}) than those that gaits are to be "
+                f"strengthened on ({randomization or 'none'}): choose the same, or rehearse the nominal robot"
+            )
         self.repertoire, self.table = repertoire, table
-        self.below = real_number("below", below, 0, above=True)  # above 1, all damages are searched
-        self.seed = whole_number("seed", seed, 0, MOST_SEED)
-        self.refinement = refinement or RefinementSettings(episodes=EPISODES)
+        self.below, self.seed = request.below, request.seed  # above 1, all damages are searched
+        self.refinement = refinement or RefinementSettings(request.episodes_per_damage)
         self.randomization, self._backend, self._on_finished = randomization, backend, on_finished
         self._wholes = draw_models(repertoire.robot, randomization) if randomization else [repertoire.robot]
         self.healthy = self._walk()
@@ -299,16 +299,15 @@ class Strengthening:
         report: Callable[[float], None],
     ) -> DamageSearch:
         """A search after one more round, from some gaits or else from what it has found."""
-        found = refine(
+        refiner = replace(self.refinement, episodes=self._budget).make(
             robots,
-            search.solution[None] if starts is None else self._solutions[starts],
             objective=self._aim,
-            settings=replace(self.refinement, episodes=self._budget),
             seed=self.seed,
             number=search.condition * _ROUNDS + search.rounds,
             backend=self._backend,
             on_progress=report,
         )
+        found = refiner.refine(search.solution[None] if starts is None else self._solutions[starts])
         search = replace(
             search,
             parent=search.parent if starts is None else int(starts[found.start]),

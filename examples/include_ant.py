@@ -22,8 +22,7 @@ from adapt.recovery import find_incumbent, fresh_episodes
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import write_table
 from adapt.relearning.keeping import keep_gaits
-from adapt.relearning.refinement import refine
-from adapt.self_model.twin import RefinementSettings
+from adapt.relearning.refinement import RefinementSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.evaluation.correction import correct, keep_best, reevaluation
 from repertoire.evaluation.evaluator import Evaluation
@@ -132,7 +131,7 @@ def start(training: Training, share: float, episode_steps: int | None) -> None:
     models = draw_models(robot, DEFAULT)
     settings = RefinementSettings(max(1, round(share * REFINEMENT)))
     objective = Progress(PRICE, robot.description.episode_steps)
-    best = refine(models, old, objective=objective, settings=settings, seed=1)
+    best = settings.make(models, objective=objective, seed=1).refine(old)
     print(f"refined from {best.before:.1f} to {best.score:.1f} m, less falls, in {best.episodes} episodes")
     known = np.concatenate([old, best.solution[None]])
     seeds = np.arange(len(known))
@@ -160,13 +159,10 @@ def steered(repertoire: Repertoire, damages: list[str], share: float) -> Reperto
                 means = true_objectives(evaluator, seed=1, episodes=4)
                 order = np.argsort(-means, kind="stable")
             others = list(found.values()) if seed > 1 else []
-            best = refine(
-                [turned(damaged, np.radians(heading)) for heading in HEADINGS],
-                np.stack([*(other.solution for other in others), *known[order]]),
-                objective=objective,
-                settings=RefinementSettings(max(1, round(share * episodes))),
-                seed=seed,
-            )
+            models = [turned(damaged, np.radians(heading)) for heading in HEADINGS]
+            settings = RefinementSettings(max(1, round(share * episodes)))
+            starts = np.stack([*(other.solution for other in others), *known[order]])
+            best = settings.make(models, objective=objective, seed=seed).refine(starts)
             print(f"{text}: from {best.before:.1f} to {best.score:.1f} m, less falls, from all headings")
             if best.score > best.before:
                 place = best.start - len(others)

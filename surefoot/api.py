@@ -11,10 +11,15 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.records import Recovery, Trial
-from adapt.requests import RecoveryRequest
+from adapt.requests import (
+    CalibrationRequest,
+    CorrectionRequest,
+    RecoveryRequest,
+    RehearsalRequest,
+    StrengtheningRequest,
+)
 from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
-from robots.arrays import whole_number
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists
 from robots.robot import Robot
@@ -40,7 +45,6 @@ if TYPE_CHECKING:
     from repertoire.training.training import Training
     from robots.backend import Backend
     from robots.deployment.deployment import Telemetry
-    from robots.description import Randomization
 
 Source = Repertoire | str | Path
 
@@ -367,31 +371,25 @@ def deploy(
     return telemetry
 
 
+@takes(CorrectionRequest)
 def evaluate(
     source: Source,
     *,
-    episodes: int = 10,
-    seed: int = 1,
-    randomization: "str | Randomization | None" = "none",
-    keep: int | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     threads: "int | Backend | None" = None,
     progress: bool = False,
+    **settings: Any,
 ) -> "Correction":
     """Measure every gait of a repertoire again over several episodes, and correct the repertoire.
 
     Args:
         source: a repertoire, or what `load` takes.
-        episodes: of each gait; they have the same seeds for all.
-        seed: from which these seeds derive.
-        randomization: of the models of the robot that episodes run on, see `read_randomization`; or that of
-            a calibration.
-        keep: how many gaits to keep, the best ones; all by default.
         out: file to save the corrected repertoire to; after an interruption the same call goes on.
         overwrite: whether to replace the file.
         threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
         progress: whether to show a bar.
+        **settings: of a `CorrectionRequest`.
 
     Raises:
         InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
@@ -402,17 +400,22 @@ def evaluate(
     from repertoire.storage.repertoires import write_repertoire
     from robots.randomization import read_randomization
 
-    keep = None if keep is None else whole_number("keep", keep, 1)
+    request = asked(CorrectionRequest, settings)
     repertoire, file = opened(source)
-    drawn = read_randomization(randomization, repertoire.robot)
+    drawn = read_randomization(request.randomization, repertoire.robot)
     evaluation = reevaluation(
-        repertoire, episodes=episodes, seed=seed, randomization=drawn, backend=backend_of(threads)
+        repertoire,
+        episodes=request.episodes,
+        seed=request.seed,
+        randomization=drawn,
+        backend=backend_of(threads),
     )
 
     def save() -> "Correction":
         correction = correct(evaluation)
-        if keep is not None:
-            correction = replace(correction, repertoire=keep_best(correction.repertoire, keep))
+        if request.keep is not None:
+            kept = keep_best(correction.repertoire, request.keep)
+            correction = replace(correction, repertoire=kept)
         if out is not None:
             write_repertoire(Path(out), correction.repertoire)
         return correction
@@ -420,31 +423,27 @@ def evaluate(
     return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
 
 
+@takes(RehearsalRequest)
 def rehearse(
     source: Source,
     damages: Iterable[Damage | str] | Damage | str | None = None,
     *,
-    episodes: int = 2,
-    seed: int = 1,
-    randomization: "str | Randomization | None" = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     threads: "int | Backend | None" = None,
     progress: bool = False,
+    **settings: Any,
 ) -> "Table":
     """Try every gait of a repertoire under a library of damages, before anything breaks.
 
     Args:
         source: a repertoire, or what `load` takes.
         damages: the library, or a single one; by default that which `surefoot damages ROBOT --library` lists.
-        episodes: of each gait under each damage; they have the same seeds for all.
-        seed: from which these seeds derive.
-        randomization: of the models of the robot that episodes run on, one model each, see
-            `read_randomization`; the robot as it is by default.
         out: file to save the table to; after an interruption the same call goes on.
         overwrite: whether to replace the file.
         threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
         progress: whether to show a bar.
+        **settings: of a `RehearsalRequest`.
 
     Returns:
         The table, which `recover` takes; as the file holds it, which rounds, if there is one.
@@ -461,8 +460,8 @@ def rehearse(
     from adapt.rehearsal.storage import read_table, write_table
 
     repertoire, file = opened(source)
-    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "backend": backend_of(threads)}
-    evaluation = plan_rehearsal(repertoire, damages, randomization=randomization, **options)
+    request = asked(RehearsalRequest, settings)
+    evaluation = plan_rehearsal(repertoire, damages, request, backend_of(threads))
     for condition in evaluation.evaluator.conditions if out is not None else ():
         damage_from(condition)  # or else the file could not be read
 
@@ -479,9 +478,8 @@ def rehearse(
 def plan_rehearsal(
     repertoire: Repertoire,
     damages: Iterable[Damage | str] | Damage | str | None,
-    *,
-    randomization: "str | Randomization | None" = None,
-    **settings: Any,
+    request: RehearsalRequest,
+    backend: "Backend",
 ) -> "Evaluation":
     """The evaluation that `rehearse` runs."""
     from adapt.damage.library import damage_library
@@ -489,35 +487,34 @@ def plan_rehearsal(
     from robots.randomization import read_randomization
 
     robot = repertoire.robot
-    settings["randomization"] = read_randomization(randomization, robot)
     library = damage_library(robot) if damages is None else _several(damages)
-    return rehearsal(repertoire, [_found_damage(one, robot) for one in library], **settings)
+    return rehearsal(
+        repertoire,
+        [_found_damage(one, robot) for one in library],
+        episodes=request.episodes,
+        seed=request.seed,
+        randomization=read_randomization(request.randomization, robot),
+        backend=backend,
+    )
 
 
+@takes(StrengtheningRequest)
 def strengthen(
     source: Source,
     damages: Iterable[Damage | str] | Damage | str | None = None,
     *,
-    below: float = 0.5,
-    episodes_per_damage: int = 20_000,
-    randomization: str | None = None,
-    seed: int = 1,
     rehearsal: "Table | str | Path | None" = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     threads: "int | Backend | None" = None,
     progress: bool = False,
+    **settings: Any,
 ) -> Repertoire:
     """Refine a specialist for each damage that leaves the repertoire no good gait, before anything breaks.
 
     Args:
         source: a repertoire, or what `load` takes.
         damages: which, one or several; by default all that the repertoire was rehearsed under.
-        below: share of the healthy distance that is good enough for the best gait under a damage.
-        episodes_per_damage: that a search takes at most; it ends sooner where it does not pay.
-        randomization: of the models of the robot that gaits are refined on, see `read_randomization`; that of
-            the training by default.
-        seed: from which every random number derives.
         rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file.
         out: file to save the result to, and a rehearsal of it next to it; after an interruption the same call
             goes on.
@@ -525,6 +522,7 @@ def strengthen(
         threads: that run episodes, or a `Backend` such as a cluster; all cores by default. The
             result does not depend on it.
         progress: whether to show a bar, and what came of each search.
+        **settings: of a `StrengtheningRequest`.
 
     Returns:
         The repertoire with what was found as specialists; the same if nothing was, which is then not saved.
@@ -536,6 +534,7 @@ def strengthen(
         InvalidFileError: a file cannot be read or written.
         InUseError: another process is about to write the file.
     """
+    request = asked(StrengtheningRequest, settings)
     repertoire, file = opened(source)
     if out is not None:
         check_output(file, Path(out), overwrite)
@@ -544,11 +543,8 @@ def strengthen(
     work = plan_strengthening(
         repertoire,
         damages,
+        request,
         file=file,
-        below=below,
-        episodes_per_damage=episodes_per_damage,
-        randomization=randomization,
-        seed=seed,
         rehearsal=rehearsal,
         backend=backend_of(threads),
         on_finished=note if progress else None,
@@ -566,16 +562,15 @@ def strengthen(
 def plan_strengthening(
     repertoire: Repertoire,
     damages: Iterable[Damage | str] | Damage | str | None,
+    request: StrengtheningRequest,
     *,
     file: Path | None,
-    episodes_per_damage: int,
-    randomization: str | None,
     rehearsal: "Table | str | Path | None",
-    **settings: Any,
+    backend: "Backend",
+    on_finished: Callable[[str], object] | None = None,
 ) -> "Strengthening":
     """What `strengthen` runs."""
     from adapt.selectors.catalogue import find_table
-    from adapt.self_model.twin import RefinementSettings
     from adapt.strengthening import Strengthening
     from robots.randomization import read_randomization
 
@@ -587,19 +582,16 @@ def plan_strengthening(
             "`surefoot rehearse`"
         )
     drawn = repertoire.problem.randomization
-    drawn = drawn if randomization is None else read_randomization(randomization, robot)
-    if table.randomization not in ("none", str(drawn)):
-        raise InvalidValueError(
-            f"the rehearsal is of other models ({table.randomization}) than those that gaits are to be "
-            f"strengthened on ({drawn or 'none'}): choose the same, or rehearse the nominal robot"
-        )
+    if request.randomization is not None:
+        drawn = read_randomization(request.randomization, robot)
     return Strengthening(
         repertoire,
         table,
+        request,
         damages=None if damages is None else [str(_found_damage(one, robot)) for one in _several(damages)],
-        refinement=RefinementSettings(episodes=episodes_per_damage),
         randomization=drawn,
-        **settings,
+        backend=backend,
+        on_finished=on_finished,
     )
 
 
@@ -615,14 +607,9 @@ def _save_rehearsed(
     path, table = RunFiles(out).rehearsal, work.table
     new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
     alone = replace(stronger, elites=new, specialists=None, spread=None)
-    settings: dict[str, Any] = {
-        "episodes": table.episodes,
-        "seed": table.seed or 0,
-        "backend": backend_of(threads),
-    }
-    if table.randomization != "none":
-        settings["randomization"] = work.randomization
-    evaluation = plan_rehearsal(alone, table.damages, **settings)
+    drawn = None if table.randomization == "none" else work.randomization
+    request = RehearsalRequest(episodes=table.episodes, seed=table.seed or 0, randomization=drawn)
+    evaluation = plan_rehearsal(alone, table.damages, request, backend_of(threads))
 
     def save() -> None:
         identity = {**evaluation.identity, "repertoire": fingerprint(stronger)}
@@ -715,32 +702,27 @@ def _best_walk(repertoire: Repertoire) -> str:
     return f"{walk.words}; {WALK_EPISODES} episodes of the best gait" if walk else "it diverges"
 
 
+@takes(CalibrationRequest)
 def calibrate(
     source: Source,
     traces: "str | Path | Iterable[str | Path]",
     *,
-    prior: "Randomization | str | None" = None,
-    sensors: Sequence[str] | None = None,
-    models: int | None = None,
-    seed: int = 1,
     out: str | Path | None = None,
     overwrite: bool = False,
     threads: "int | Backend | None" = None,
     progress: bool = False,
+    **settings: Any,
 ) -> "Calibration":
     """Fit models of the robot to what it did while it was whole.
 
     Args:
         source: a repertoire, or what `load` takes.
         traces: CSV files as `deploy` writes them, or folders of such; a gait or several.
-        prior: ranges of what may be different, e.g. `mass=0.8:1.2,delay=0:3`; wide ones by default.
-        sensors: that the robot has; all by default. Traces need no columns of others.
-        models: how many run each gait in each of three rounds, and make the result; 200 by default.
-        seed: from which every random number derives.
         out: file to save the calibration to.
         overwrite: whether to replace the file.
         threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
         progress: whether to show a bar.
+        **settings: of a `CalibrationRequest`.
 
     Returns:
         The calibration, which `recover` takes, and whose `randomization` `train`, `evaluate` and
@@ -755,21 +737,23 @@ def calibrate(
     from adapt.self_model.features import check_sensors
     from robots.description import Randomization
     from robots.randomization import read_randomization
-    from robots.simulation.trace import SENSORS
 
+    request = asked(CalibrationRequest, settings)
     repertoire, file = opened(source)
     if out is not None:
         check_output(file, Path(out), overwrite)
-    sensors = SENSORS if sensors is None else sensors
-    before = read_traces([Path(path) for path in _several(traces)], repertoire, check_sensors(sensors))
+    sensors, prior = check_sensors(request.sensors), PRIOR
+    before = read_traces([Path(path) for path in _several(traces)], repertoire, sensors)
+    if request.prior is not None:
+        prior = read_randomization(request.prior, repertoire.robot) or Randomization()
     with phase_bars() if progress else nullcontext() as show:
         calibration = calibrating.calibrate(
             repertoire,
             before,
-            prior=PRIOR if prior is None else read_randomization(prior, repertoire.robot) or Randomization(),
+            prior=prior,
             sensors=sensors,
-            models=calibrating.CALIBRATION.models if models is None else models,
-            seed=seed,
+            models=request.models,
+            seed=request.seed,
             backend=backend_of(threads),
             on_progress=show and partial(show, "calibrating"),
         )

@@ -12,11 +12,12 @@ from adapt.mission.world import Stretch
 from adapt.objective import find_objective
 from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
 from adapt.rehearsal.table import Table
-from adapt.relearning.relearner import Relearner
+from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import SelectorEntry, make_selector
 from adapt.selectors.multi_prior import UNKNOWN, MultiPrior
 from adapt.selectors.selector import Context, Prior, Selector
-from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from adapt.self_model.relearner import Relearner
+from adapt.self_model.twin import Thinking, Twin
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.backend import Backend

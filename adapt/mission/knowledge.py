@@ -17,8 +17,9 @@ from adapt.mission.steering import HEADINGS, HELD, Steering
 from adapt.mission.world import Stretch, World
 from adapt.records import WALKING, RefinedGait
 from adapt.rehearsal.table import Table
+from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import SelectorEntry
-from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from robots.backend import Backend
 from robots.link.observer import Observer

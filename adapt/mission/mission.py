@@ -22,8 +22,8 @@ from adapt.mission.surprises import Surprises
 from adapt.mission.world import ASSISTANCE, Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
+from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import choose_selector
-from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire
 from robots.arrays import whole_number
 from robots.backend import Backend

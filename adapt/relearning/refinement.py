@@ -1,74 +1,96 @@
-"""`refine`: an evolution strategy that starts from gaits that are known, on models of the damaged robot."""
+"""`EvolutionRefiner`: an evolution strategy from gaits that are known, on models of the damaged robot."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from adapt.objective import RecoveryObjective
-from adapt.self_model.twin import SMALL, RefinementSettings
+from adapt.relearning.refiner import Refinement, Refiner, RefinerSettings
+from repertoire.repertoire import Repertoire
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import STRATEGIES
+from robots.arrays import real_number, whole_number
 from robots.backend import Backend, ModelBatch
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ALL_CORES
 
-_SHORT = 0.4  # of an episode's length that all runs have at first: whoever walks there learns to last later
-_SHORTEST = 2.0  # seconds: in less, a robot hardly gets going
-# Share of the budget, and episodes at most, after which episodes have their whole length, and after which a
-# fall costs what the objective says: a longer search in short episodes learns to walk fast and fall later.
-_AT_FIRST = 0.6, 1_200
-_LENIENT = 0.8, 1_600
-_TRIED = 2  # short episodes of each gait that the search may start from
-_FINALS = 8  # episodes of each gait that may be where the search starts, and of what it ends with
-_MODELS = 2  # on which each sample runs, if there are so many, so that it is not made for one alone
-_SCALE = 0.16  # step size as a share of the spread of the parameters of the gait
-_MOST_SIGMA = 0.05
-_LEAST_SIGMA = 0.005
-_STARTS = 4  # gaits that searches start from, of which the better half goes on, twice
-_RACE = 0.2  # share of the budget after which one of them is left
-_BATCHES = 16, 40  # samples of a generation, of gaits with few parameters and with many
 _START, _GENERATION, _FRESH = range(3)  # what episodes are for, each with seeds of its own
+_SEARCH_OF_SMALL = 4_000  # episodes, in which the Hexapod's searches come near their end
 
 
-@dataclass(frozen=True, eq=False)
-class Refinement:
-    """What a search found.
+@dataclass(frozen=True)
+class RefinementSettings(RefinerSettings):
+    """How long and how widely an evolution strategy searches, see `EvolutionRefiner`.
 
     Attributes:
-        solution: parameters of the gait, (n,) float32.
-        start: row of the gait that the search started from, of those that were given.
-        score: mean recovery objective of the gait in fresh episodes on the models.
-        before: that of the most promising gait, or of that where it started, if that is better, in the same
-            episodes.
-        episodes: that the search took, as control steps in units of a whole episode.
-        fall: how probable a fall of the gait is by the fresh episodes, between 0 and 1.
+        batch_size: samples of a generation; None for 16 of gaits with few parameters and 40 of others.
+        sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
+        strategy: name of the evolution strategy; None for CMA-ES of gaits with few parameters, and LM-MA-ES
+            of others.
+        small: parameters up to which these are few: a full covariance matrix is learned.
+        short: share of an episode's length that all runs have at first: whoever walks there learns to last
+            later.
+        shortest: the least length of these [s]: in less, a robot hardly gets going.
+        short_until: share of the budget, and episodes at most, after which episodes have their whole length.
+        lenient_until: likewise, after which a fall costs what the objective says: a longer search in short
+            episodes learns to walk fast and fall later.
+        tried: short episodes of each gait that the search may start from.
+        finals: episodes of each gait that may be where the search starts, and of what it ends with.
+        models: on which each sample runs, if there are so many, so that it is not made for one alone.
+        scale: step size as a share of the spread of the parameters of the gait.
+        sigma_range: between which that is kept.
+        starts: gaits that searches start from, of which the better half goes on, twice.
+        race: share of the budget after which one of them is left.
+
+    Raises:
+        InvalidValueError: a number is out of range.
+        UnknownNameError: there is no such strategy.
     """
 
-    solution: np.ndarray
-    start: int
-    score: float
-    before: float
-    episodes: int
-    fall: float = 0.5
+    episodes: int = 2_000
+    batch_size: int | None = None
+    sigma0: float | None = None
+    strategy: str | None = None
+    small: int = 100
+    short: float = 0.4
+    shortest: float = 2.0
+    short_until: tuple[float, int] = (0.6, 1_200)
+    lenient_until: tuple[float, int] = (0.8, 1_600)
+    tried: int = 2
+    finals: int = 8
+    models: int = 2
+    scale: float = 0.16
+    sigma_range: tuple[float, float] = (0.005, 0.05)
+    starts: int = 4
+    race: float = 0.2
+
+    @classmethod
+    def of(cls, repertoire: Repertoire, episodes: int | None = None) -> "RefinementSettings":
+        """Those of a recovery, by default with 4,000 episodes for gaits of up to 100 parameters."""
+        small = repertoire.gaits.solutions.shape[1] <= cls.small
+        return cls(episodes or (_SEARCH_OF_SMALL if small else cls.episodes))
+
+    def __post_init__(self) -> None:
+        whole_number("episodes", self.episodes, 1)
+        if self.batch_size is not None:
+            whole_number("batch_size", self.batch_size, 2)
+        if self.sigma0 is not None:
+            real_number("sigma0", self.sigma0, 0, above=True)
+        if self.strategy is not None:
+            STRATEGIES.find(self.strategy)
+
+    def make(self, robots: Sequence[Robot], **arguments: Any) -> Refiner:
+        """See `RefinerSettings`."""
+        return EvolutionRefiner(self, robots, **arguments)
 
 
-def refine(
-    robots: Sequence[Robot],
-    solutions: np.ndarray,
-    *,
-    objective: RecoveryObjective,
-    settings: RefinementSettings,
-    seed: int,
-    number: int = 0,
-    backend: Backend = ALL_CORES,
-    on_progress: Callable[[float], None] | None = None,
-    hurried: Callable[[], bool] = lambda: False,
-) -> Refinement:
-    """Search by an evolution strategy for a gait that does better on average over some models.
+class EvolutionRefiner(Refiner):
+    """Searches by an evolution strategy for a gait that does better on average over some models.
 
     It starts from the most promising gait and from the three that get furthest in two fifths of an episode
     (in two seconds at least), whether they fall later or not: what walks and then falls is a better start
@@ -83,38 +105,7 @@ def refine(
     mean of the search distribution is the result if in fresh episodes of the whole length it does better than
     the known gaits by more than the standard error.
 
-    Args:
-        robots: the models, at least one.
-        solutions: of the gaits that it may start from, (k, n) float32, the most promising one first; rows
-            are counted from 0.
-        objective: what to maximise.
-        settings: see there.
-        seed: from which all random numbers derive.
-        number: of the search, which has others than the next.
-        backend: what runs the episodes. The result does not depend on it.
-        on_progress: called with the share that is done.
-        hurried: asked after each generation whether to end with what was found so far.
-    """
-    search = _Search(robots, objective, settings, seed, number, backend, on_progress, hurried)
-    start, mean = search.run(solutions)
-    finalists = np.stack([solutions[0], solutions[start], mean])
-    values, fell = search.finals(finalists)
-    known = 0 if values[0].mean() >= values[1].mean() else 1
-    gain, best = values[2] - values[known], 2
-    if gain.mean() <= gain.std(ddof=1) / np.sqrt(_FINALS):
-        best = known
-    return Refinement(
-        solution=finalists[best],
-        start=0 if best == 0 else start,
-        score=float(values[best].mean()),
-        before=float(values[known].mean()),
-        episodes=-(-search.spent // search.whole),
-        fall=float((fell[best].sum() + 0.5) / (_FINALS + 1)),
-    )
-
-
-class _Search:
-    """Runs gaits on models, in episodes of a length that can change; arguments are those of `refine`.
+    Arguments are those of `RefinementSettings.make`; `hurried` is asked after each generation.
 
     Attributes:
         whole, short: control steps of whole episodes, and of those at first.
@@ -124,48 +115,68 @@ class _Search:
 
     def __init__(
         self,
-        robots: Sequence[Robot],
-        objective: RecoveryObjective,
         settings: RefinementSettings,
+        robots: Sequence[Robot],
+        *,
+        objective: RecoveryObjective,
         seed: int,
-        number: int,
-        backend: Backend,
-        on_progress: Callable[[float], None] | None,
-        hurried: Callable[[], bool],
+        number: int = 0,
+        backend: Backend = ALL_CORES,
+        on_progress: Callable[[float], None] | None = None,
+        hurried: Callable[[], bool] = lambda: False,
     ) -> None:
         self._robots, self._objective, self._settings = robots, objective, settings
         self._seed, self._number, self._backend, self._generation = seed, number, backend, 0
         self._on_progress, self._hurried = on_progress, hurried
         self.whole = robots[0].description.episode_steps
-        shortest = round(_SHORTEST / robots[0].control_step)
-        self.short = min(self.whole, max(round(_SHORT * self.whole), shortest))
+        shortest = round(settings.shortest / robots[0].control_step)
+        self.short = min(self.whole, max(round(settings.short * self.whole), shortest))
         self.steps, self.spent, self._budget = self.whole, 0, settings.episodes * self.whole
         self._batch = ModelBatch(*robots)
         key = (int(SeedFamily.REFINEMENT), number)
         self._rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
-    def run(self, solutions: np.ndarray) -> tuple[int, np.ndarray]:
+    def refine(self, solutions: np.ndarray) -> Refinement:
+        """See `Refiner`."""
+        start, mean = self._search(solutions)
+        finalists = np.stack([solutions[0], solutions[start], mean])
+        values, fell = self._finals(finalists)
+        known = 0 if values[0].mean() >= values[1].mean() else 1
+        gain, best, finals = values[2] - values[known], 2, self._settings.finals
+        if gain.mean() <= gain.std(ddof=1) / np.sqrt(finals):
+            best = known
+        return Refinement(
+            solution=finalists[best],
+            start=0 if best == 0 else start,
+            score=float(values[best].mean()),
+            before=float(values[known].mean()),
+            episodes=-(-self.spent // self.whole),
+            fall=float((fell[best].sum() + 0.5) / (finals + 1)),
+        )
+
+    def _search(self, solutions: np.ndarray) -> tuple[int, np.ndarray]:
         """The whole search: row of the gait where it started, and its mean in the end, (n,) float32."""
         self._last(self.short)
         running = [(row, self._strategy(solutions[row])) for row in self._starts(solutions)]
         rounds = max(1, math.ceil(math.log2(len(running))))
         while len(running) > 1:
-            share = _RACE * self._budget / (rounds * len(running))
+            share = self._settings.race * self._budget / (rounds * len(running))
             for _, strategy in running:
                 self._advance(strategy, self.spent + share)
             means = np.stack([strategy.mean.astype(np.float32) for _, strategy in running])
-            reached = self._objective.lenient(self.steps).of(self._run(means, _FINALS, _START))
+            reached = self._objective.lenient(self.steps).of(self._run(means, self._settings.finals, _START))
             order = np.argsort(-_means(reached, len(running)), kind="stable")
             running = [running[index] for index in order[: (len(running) + 1) // 2]]
         ((start, strategy),) = running
         self._advance(strategy, self._budget)
         return start, strategy.mean.astype(np.float32)
 
-    def finals(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Objectives and falls of k gaits in fresh whole episodes, the same for all, (k, 8) each."""
+    def _finals(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Objectives and falls of k gaits in fresh whole episodes, the same for all, (k, f) each."""
         self._last(self.whole)
-        episodes = self._run(solutions, _FINALS, _FRESH)
-        values, shape = self._objective.of(episodes), (len(solutions), _FINALS)
+        finals = self._settings.finals
+        episodes = self._run(solutions, finals, _FRESH)
+        values, shape = self._objective.of(episodes), (len(solutions), finals)
         return values.reshape(shape), episodes.fell.reshape(shape)
 
     def _last(self, steps: int) -> None:
@@ -176,15 +187,16 @@ class _Search:
 
     def _starts(self, solutions: np.ndarray) -> list[int]:
         """Rows of the most promising gait and of those that get furthest, by a few episodes of all."""
-        rows = np.argsort(-self._distances(solutions, _TRIED), kind="stable")[:_FINALS]
-        furthest = rows[np.argsort(-self._distances(solutions[rows], _FINALS), kind="stable")]
-        return list(dict.fromkeys([*furthest[: _STARTS - 1].tolist(), 0]))
+        settings = self._settings
+        rows = np.argsort(-self._distances(solutions, settings.tried), kind="stable")[: settings.finals]
+        furthest = rows[np.argsort(-self._distances(solutions[rows], settings.finals), kind="stable")]
+        return list(dict.fromkeys([*furthest[: settings.starts - 1].tolist(), 0]))
 
     def _strategy(self, solution: np.ndarray) -> Strategy:
         """A search from a gait."""
-        settings, small = self._settings, len(solution) <= SMALL
-        sigma = settings.sigma0 or float(np.clip(_SCALE * solution.std(), _LEAST_SIGMA, _MOST_SIGMA))
-        kind, size = ("cma-es", _BATCHES[0]) if small else ("lm-ma-es", _BATCHES[1])
+        settings = self._settings
+        sigma = settings.sigma0 or float(np.clip(settings.scale * solution.std(), *settings.sigma_range))
+        kind, size = ("cma-es", 16) if len(solution) <= settings.small else ("lm-ma-es", 40)
         (mean,) = self._robots[0].controller.bounded(solution[None]).astype(np.float64)
         strategy = STRATEGIES[settings.strategy or kind]
         return strategy(batch_size=settings.batch_size or size, sigma0=sigma).make(mean, self._rng)
@@ -192,9 +204,11 @@ class _Search:
     def _advance(self, strategy: Strategy, until: float) -> None:
         """Go on with a search until so many control steps ran, or nothing is left to learn."""
         while self.spent < until and not self._hurried():
-            if self.steps == self.short and self.spent >= self._until(_AT_FIRST):
+            if self.steps == self.short and self.spent >= self._until(self._settings.short_until):
                 self._last(self.whole)
-            values = self._values(strategy.ask(), lenient=self.spent < self._until(_LENIENT))
+            values = self._values(
+                strategy.ask(), lenient=self.spent < self._until(self._settings.lenient_until)
+            )
             order = np.argsort(-values, kind="stable")
             strategy.tell(order)
             if self._on_progress:
@@ -209,7 +223,7 @@ class _Search:
 
     def _values(self, samples: np.ndarray, *, lenient: bool) -> np.ndarray:
         """Mean objectives of the samples of a generation, (n,)."""
-        models = min(_MODELS, len(self._robots))
+        models = min(self._settings.models, len(self._robots))
         self._generation += 1
         episodes = self._run(samples, models, _GENERATION, (self._generation - 1) * models)
         objective = self._objective.lenient(self.steps) if lenient else self._objective

@@ -10,7 +10,6 @@ from adapt.damage.text import damage_from
 from adapt.records import TRUSTED, Outcome, RefinedGait, Thought
 from adapt.rehearsal.conditions import rehearsed_expectations
 from adapt.rehearsal.table import Table, widen
-from adapt.relearning.relearner import Relearner
 from adapt.selectors.catalogue import register
 from adapt.selectors.hypotheses import Hypotheses, height, rehearsed_hypotheses
 from adapt.selectors.multi_prior import (
@@ -26,6 +25,7 @@ from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import Forecast, gait_features
 from adapt.self_model.rating import RATING, Model, Rating
+from adapt.self_model.relearner import Relearner
 from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import Twin
 from repertoire.execution.resources import one_blas_thread

@@ -10,9 +10,9 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
 from adapt.objective import RecoveryObjective, TrainingReward
+from adapt.relearning.refiner import RefinerSettings
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
-from repertoire.strategies.table import STRATEGIES
 from robots.arrays import real_number, whole_number
 from robots.backend import Backend, ModelBatch
 from robots.description import Randomization
@@ -24,46 +24,7 @@ from robots.simulation.trace import SENSORS
 
 PRICE = 3.0  # log likelihood that each fault of a cause must be worth
 EPISODES = 800  # to think after a trial: about what the Hexapod's self-model needs to find what is wrong
-SMALL = 100  # parameters up to which a gait is searched with a full covariance matrix
-_SEARCH_OF_SMALL = 4_000  # episodes, in which the Hexapod's searches come near their end
 _KEPT = 200  # compiled models, of about 2 MB each, those used last
-
-
-@dataclass(frozen=True)
-class RefinementSettings:
-    """How long and how widely to search for better gaits, see `adapt.relearning`.
-
-    Attributes:
-        episodes: at most, as control steps in units of a whole episode: an early fall takes less.
-        batch_size: samples of a generation; None for a number that follows from the gaits' parameters.
-        sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
-        strategy: name of the evolution strategy; None for one that follows from the number of parameters.
-
-    Raises:
-        InvalidValueError: a number is out of range.
-        UnknownNameError: there is no such strategy.
-    """
-
-    episodes: int = 2_000
-    batch_size: int | None = None
-    sigma0: float | None = None
-    strategy: str | None = None
-
-    @classmethod
-    def of(cls, repertoire: Repertoire, episodes: int | None = None) -> "RefinementSettings":
-        """Those of a recovery, by default with 4,000 episodes for gaits of up to 100 parameters."""
-        small = repertoire.gaits.solutions.shape[1] <= SMALL
-        return cls(episodes or (_SEARCH_OF_SMALL if small else cls.episodes))
-
-    def __post_init__(self) -> None:
-        for name, least in (("episodes", 1), ("batch_size", 2)):
-            value = getattr(self, name)
-            if value is not None or name != "batch_size":
-                object.__setattr__(self, name, whole_number(name, value, least))
-        if self.sigma0 is not None:
-            real_number("sigma0", self.sigma0, 0, above=True)
-        if self.strategy is not None:
-            STRATEGIES.find(self.strategy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +62,7 @@ class Thinking:
     before: tuple[tuple[int, np.ndarray], ...] = ()
     calibration: Calibration | None = None
     objective: RecoveryObjective | None = None
-    refinement: RefinementSettings | None = None
+    refinement: RefinerSettings | None = None
     backend: Backend = ALL_CORES
     price: float = PRICE
     hurried: Callable[[], bool] = lambda: False

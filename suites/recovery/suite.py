@@ -15,10 +15,11 @@ from adapt.recovery import find_incumbent, fresh_episodes, prior_of
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, join
+from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import SelectorEntry, find_selector, make_selector, selector_entries
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.selectors.self_model import REFINEMENTS
-from adapt.self_model.twin import RefinementSettings, Thinking
+from adapt.self_model.twin import Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint

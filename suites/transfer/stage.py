@@ -13,9 +13,10 @@ from adapt.damage.parts import RobotParts
 from adapt.damage.text import damage_from
 from adapt.objective import RecoveryObjective, find_objective
 from adapt.oracle import true_objectives
+from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import find_selector, make_selector
 from adapt.selectors.selector import Context, Prior, Selector
-from adapt.self_model.twin import RefinementSettings, Thinking
+from adapt.self_model.twin import Thinking
 from adapt.trials import run_trial, run_trials
 from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
+from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import find_selector
-from adapt.self_model.twin import RefinementSettings
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError

@@ -5,23 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from robots.simulation.trace import SENSORS
-from surefoot.commands.console import (
-    AnyPath,
-    Names,
-    Positive,
-    RepertoireFile,
-    check_different,
-    console,
-    seed_option,
-    threads_option,
-)
+from adapt.requests import CalibrationRequest
+from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console, threads_option
+from surefoot.commands.options import request_options
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from adapt.self_model.calibration import Calibration
-
-_MODELS = 200
 
 
 @click.command()
@@ -35,21 +25,7 @@ _MODELS = 200
     help="A .csv that `surefoot deploy --csv` wrote, or that a robot of your own did with the same "
     "columns; or a folder of such files. May be given repeatedly: three gaits tell more than one.",
 )
-@click.option(
-    "--prior",
-    metavar="RANGES",
-    help="What may be different from the model, at most: e.g. mass=0.8:1.2,friction=0.5:1.5,strength=0.8:1.2,"
-    "damping=0.5:2,offset=-0.05:0.05,delay=0:2; what is left out is as built.  [default: wide ranges of all]",
-)
-@click.option("--sensors", type=Names(), help=f"Sensors that the robot has.  [default: {','.join(SENSORS)}]")
-@click.option(
-    "--models",
-    type=Positive,
-    default=_MODELS,
-    show_default=True,
-    help="How many run each gait in each of three rounds, and make the result.",
-)
-@seed_option("all random numbers")
+@request_options(CalibrationRequest)
 @click.option(
     "--out", type=AnyPath, help="File for the calibration.  [default: FILE with -calibration added]"
 )
@@ -58,10 +34,7 @@ _MODELS = 200
 def calibrate(
     file: Path,
     traces: tuple[Path, ...],
-    prior: str | None,
-    sensors: tuple[str, ...] | None,
-    models: int,
-    seed: int,
+    request: CalibrationRequest,
     out: Path | None,
     overwrite: bool,
     threads: int | None,
@@ -78,18 +51,9 @@ def calibrate(
     for path in traces:
         check_different(path, out)
     calibration = surefoot.calibrate(
-        file,
-        traces,
-        prior=prior,
-        sensors=sensors,
-        models=models,
-        seed=seed,
-        out=out,
-        overwrite=overwrite,
-        threads=threads,
-        progress=True,
+        file, traces, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
     )
-    print_calibration(calibration, odometry="odometry" in (sensors or SENSORS))
+    print_calibration(calibration, odometry="odometry" in request.sensors)
     console.print(f"saved {out}")
 
 

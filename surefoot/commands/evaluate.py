@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from adapt.requests import CorrectionRequest
 from robots.words import short
 from surefoot.commands.console import (
     AnyPath,
-    Positive,
     RepertoireFile,
     check_different,
     cluster_options,
     console,
     exits_when_stopped,
     randomization_option,
-    seed_option,
     threads_option,
 )
+from surefoot.commands.options import request_options
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -40,10 +40,7 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 
 @click.command()
 @click.argument("file", type=RepertoireFile)
-@click.option("--episodes", type=Positive, default=10, show_default=True, help="Episodes of each gait.")
-@seed_option("the seeds of the episodes")
-@randomization_option
-@click.option("--keep", type=Positive, help="Keep only this many gaits, the best ones.  [default: all]")
+@request_options(CorrectionRequest, randomization=randomization_option)
 @click.option(
     "--out", type=AnyPath, help="File for the corrected repertoire.  [default: FILE with -corrected added]"
 )
@@ -55,10 +52,7 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 )
 def evaluate(
     file: Path,
-    episodes: int,
-    seed: int,
-    randomization: str,
-    keep: int | None,
+    request: CorrectionRequest,
     out: Path | None,
     picture: Path | None,
     threads: "int | Backend | None",
@@ -80,19 +74,11 @@ def evaluate(
         check_picture(picture)
     with exits_when_stopped():
         correction = surefoot.evaluate(
-            file,
-            episodes=episodes,
-            seed=seed,
-            randomization=randomization,
-            keep=keep,
-            out=out,
-            overwrite=overwrite,
-            threads=threads,
-            progress=True,
+            file, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
         )
     _print_metrics(correction)
     _print_spread(correction)
-    if keep is not None:
+    if request.keep is not None:
         m = correction.repertoire.metrics
         console.print(
             f"kept the best {m.elites:,} of {correction.after.elites:,} gaits: "

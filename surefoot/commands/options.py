@@ -9,15 +9,16 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import click
 
 from robots.files.records import Record, attribute_words, default_of
-from surefoot.commands.console import AnyPath, Command, Names, Number, Sizes, Whole
+from surefoot.commands.console import AnyPath, Names, Number, Sizes, Whole
 from surefoot.keywords import asked
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _UNIONS = (Union, types.UnionType)
 
 
 def setting_option(
     record: type, name: str, *, flag: str = "", default: object = ..., more: str = ""
-) -> Callable[[Command], Command]:
+) -> Decorator:
     """The option for a field of a record of settings, as that declares and describes it.
 
     Args:
@@ -40,12 +41,10 @@ def setting_option(
     return click.option(flag, name, type=kind, default=_typed(default), show_default=True, help=words)
 
 
-def setting_options(
-    record: type, names: Iterable[str], *, default: object = ...
-) -> Callable[[Command], Command]:
+def setting_options(record: type, names: Iterable[str], *, default: object = ...) -> Decorator:
     """The options for some fields of a record, in this order."""
 
-    def add(command: Command) -> Command:
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for name in reversed(list(names)):
             command = setting_option(record, name, default=default)(command)
         return command
@@ -53,9 +52,7 @@ def setting_options(
     return add
 
 
-def request_options(
-    record: type[Record], **others: Callable[[Command], Command]
-) -> Callable[[Command], Command]:
+def request_options(record: type[Record], **others: Decorator) -> Decorator:
     """Give a command the options of a request, and instead of their values the request as `request`.
 
     Args:
@@ -64,15 +61,16 @@ def request_options(
     """
     names = list(record.model_fields)
 
-    def add(command: Command) -> Command:
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def called(*arguments: Any, **options: Any) -> Any:
+        def asking(*arguments: Any, **options: Any) -> Any:
             given = {name: options.pop(name) for name in names}
             return command(*arguments, request=asked(record, given), **options)
 
+        called: Callable[..., Any] = asking
         for name in reversed(names):
             called = others.get(name, setting_option(record, name))(called)
-        return called  # type: ignore[return-value]
+        return called
 
     return add
 

@@ -2,24 +2,24 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from adapt.requests import RehearsalRequest
 from repertoire.storage.files import RunFiles
 from surefoot.api import plan_rehearsal
 from surefoot.commands.console import (
     AnyPath,
-    Positive,
     RepertoireFile,
     check_different,
     cluster_options,
     console,
     exits_when_stopped,
     randomization_option,
-    seed_option,
     threads_option,
 )
+from surefoot.commands.options import request_options
 from surefoot.resuming import take_up
 from surefoot.shipped import result_files
 
@@ -36,15 +36,7 @@ if TYPE_CHECKING:
     metavar="YAML",
     help="File with a list of damages.  [default: the library that `surefoot damages ROBOT --library` lists]",
 )
-@click.option(
-    "--episodes",
-    type=Positive,
-    default=2,
-    show_default=True,
-    help="Episodes of each gait under each damage.",
-)
-@seed_option("the seeds of the episodes")
-@randomization_option
+@request_options(RehearsalRequest, randomization=randomization_option)
 @click.option("--out", type=AnyPath, help="File for the table.  [default: FILE with -rehearsal added]")
 @click.option(
     "--picture", type=AnyPath, help="Draw what the gaits still achieve under each damage to this PNG."
@@ -58,9 +50,7 @@ if TYPE_CHECKING:
 def rehearse(
     file: Path,
     damages: Path | None,
-    episodes: int,
-    seed: int,
-    randomization: str,
+    request: RehearsalRequest,
     out: Path | None,
     picture: Path | None,
     threads: "int | Backend | None",
@@ -76,6 +66,7 @@ def rehearse(
     from adapt.damage.text import read_damages
     from robots.randomization import read_randomization
     from robots.rendering.pictures import check_picture
+    from robots.simulation.threads import backend_of
 
     repertoire = surefoot.load(file)
     out = out or result_files(file).rehearsal
@@ -83,20 +74,23 @@ def rehearse(
     check_different(file, picture)
     if picture is not None:
         check_picture(picture)
-    trained, drawn = repertoire.problem.randomization, read_randomization(randomization, repertoire.robot)
+    trained, drawn = (
+        repertoire.problem.randomization,
+        read_randomization(request.randomization, repertoire.robot),
+    )
     if trained != drawn:
         ways = [str(one or "the robot as it is") for one in (trained, drawn)]
         console.print("note: the gaits were trained on {}, and are rehearsed on {}".format(*ways))
     library = None if damages is None else read_damages(damages, repertoire.robot)
-    options: dict[str, Any] = {"episodes": episodes, "seed": seed, "randomization": randomization}
-    options["threads"] = threads
     if dry_run:
-        evaluation = plan_rehearsal(repertoire, library, **options)
+        evaluation = plan_rehearsal(repertoire, library, request, backend_of(threads))
         take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)
         console.print(evaluation.plan_words())
         return
     with exits_when_stopped():
-        table = surefoot.rehearse(file, library, **options, out=out, overwrite=overwrite, progress=True)
+        table = surefoot.rehearse(
+            file, library, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
+        )
     _print_survivals(table)
     console.print(f"saved {out}")
     if picture is not None:

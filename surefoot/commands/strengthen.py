@@ -1,24 +1,24 @@
 """`surefoot strengthen`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from adapt.damage.damage import Damage
+from adapt.requests import StrengtheningRequest
 from repertoire.storage.files import RunFiles
 from surefoot.api import plan_strengthening
 from surefoot.commands.console import (
     AnyPath,
-    Number,
-    Positive,
     RepertoireFile,
     cluster_options,
     console,
     exits_when_stopped,
-    seed_option,
+    rehearsal_option,
     threads_option,
 )
+from surefoot.commands.options import request_options
 from surefoot.resuming import take_up
 
 if TYPE_CHECKING:
@@ -36,34 +36,8 @@ if TYPE_CHECKING:
     help="File with a list of damages, of those that FILE was rehearsed under; or `library` for all of them.",
 )
 @click.option("--out", type=AnyPath, required=True, help="File for the repertoire with the new gaits.")
-@click.option(
-    "--below",
-    type=Number(min=0, min_open=True),
-    default=0.5,
-    show_default=True,
-    help="Search for a gait where the best one makes less than this share of the healthy distance.",
-)
-@click.option(
-    "--episodes-per-damage",
-    type=Positive,
-    default=20_000,
-    show_default=True,
-    help="Episodes of each search at most; of the included Ant about a quarter of an hour on two cores, of "
-    "the Hexapod five minutes. --dry-run says how long all take.",
-)
-@click.option(
-    "--randomization",
-    metavar="RANGES",
-    help="Refine on models of the robot with other masses, friction etc., see `surefoot train`; none for "
-    "the nominal model.  [default: that of the training]",
-)
-@click.option(
-    "--rehearsal",
-    type=AnyPath,
-    metavar="TABLE",
-    help="What `surefoot rehearse` found.  [default: FILE-rehearsal]",
-)
-@seed_option("all random numbers")
+@request_options(StrengtheningRequest)
+@rehearsal_option
 @threads_option
 @cluster_options
 @click.option("--overwrite", is_flag=True, help="Replace the output files, and what was left unfinished.")
@@ -72,11 +46,8 @@ def strengthen(
     file: Path,
     damages: Path,
     out: Path,
-    below: float,
-    episodes_per_damage: int,
-    randomization: str | None,
+    request: StrengtheningRequest,
     rehearsal: Path | None,
-    seed: int,
     threads: "int | Backend | None",
     overwrite: bool,
     dry_run: bool,
@@ -90,26 +61,30 @@ def strengthen(
     """
     import surefoot
     from adapt.damage.text import read_damages
+    from robots.simulation.threads import backend_of
 
     repertoire = surefoot.load(file)
     library: list[Damage] | None = None
     if damages != Path("library"):
         library = list(read_damages(damages, repertoire.robot))
-    options: dict[str, Any] = {
-        "below": below,
-        "episodes_per_damage": episodes_per_damage,
-        "randomization": randomization,
-        "seed": seed,
-        "rehearsal": rehearsal,
-        "threads": threads,
-    }
     if dry_run:
-        work = plan_strengthening(repertoire, library, file=file, **options)
+        work = plan_strengthening(
+            repertoire, library, request, file=file, rehearsal=rehearsal, backend=backend_of(threads)
+        )
         take_up(work, RunFiles.unfinished(out), overwrite, say=True)
         console.print(work.plan_words())
         return
     with exits_when_stopped():
-        stronger = surefoot.strengthen(file, library, **options, out=out, overwrite=overwrite, progress=True)
+        stronger = surefoot.strengthen(
+            file,
+            library,
+            **dict(request),
+            rehearsal=rehearsal,
+            out=out,
+            overwrite=overwrite,
+            threads=threads,
+            progress=True,
+        )
     added = len(stronger) - len(repertoire)
     if not added:
         console.print(f"no search found a better gait: {out} was not written")

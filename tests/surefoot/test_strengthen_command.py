@@ -14,6 +14,7 @@ from adapt import strengthening
 from adapt.damage.text import parse_damage
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
+from adapt.relearning.refinement import RefinementSettings
 from repertoire.storage import repertoires
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
@@ -57,14 +58,14 @@ def no_room(path: Path, _) -> None:
 
 def stopping(monkeypatch: pytest.MonkeyPatch, interruption: signal.Signals) -> None:
     """Have the second round of a search be interrupted."""
-    refine: Callable = strengthening.refine
+    make: Callable = RefinementSettings.make
 
     def interrupted(*arguments, number, **settings):
         if number % 4 == 1:
             signal.raise_signal(interruption)
-        return refine(*arguments, number=number, **settings)
+        return make(*arguments, number=number, **settings)
 
-    monkeypatch.setattr(strengthening, "refine", interrupted)
+    monkeypatch.setattr(RefinementSettings, "make", interrupted)
 
 
 def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, monkeypatch) -> None:

@@ -15,9 +15,9 @@ from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import join, widen
 from adapt.relearning import refinement
 from adapt.relearning.keeping import keep_gaits
-from adapt.relearning.refinement import refine
+from adapt.relearning.refinement import RefinementSettings
 from adapt.requests import RecoveryRequest
-from adapt.self_model.twin import RefinementSettings, Thinking
+from adapt.self_model.twin import Thinking
 from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.simulation.threads import ALL_CORES, ONE_THREAD, Threads, backend_of
@@ -31,14 +31,9 @@ def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> Non
     robot = parse_damage(LOST, short_gaits().robot).apply(short_gaits().robot)
     start = short_gaits().elites.solutions[:3]
     several = [
-        refine(
-            [robot],
-            start,
-            objective=PROGRESS,
-            settings=RefinementSettings(episodes=810, batch_size=10, sigma0=0.03),
-            seed=5,
-            backend=backend_of(threads),
-        )
+        RefinementSettings(episodes=810, batch_size=10, sigma0=0.03)
+        .make([robot], objective=PROGRESS, seed=5, backend=backend_of(threads))
+        .refine(start)
         for threads in (1, 2)
     ]
     found = several[0]
@@ -57,15 +52,13 @@ def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> Non
 def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> None:
     robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
     settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-12)
-    found = refine([robot], start, objective=PROGRESS, settings=settings, seed=1, backend=Threads(1))
+    found = settings.make([robot], objective=PROGRESS, seed=1, backend=Threads(1)).refine(start)
     assert any(np.array_equal(found.solution, one) for one in start)
     assert found.score == found.before
     assert 0 < found.fall < 1, "eight episodes prove nothing"
 
 
 def test_a_long_search_leaves_short_episodes_early(monkeypatch) -> None:
-    monkeypatch.setattr(refinement, "_AT_FIRST", (0.6, 20))
-    monkeypatch.setattr(refinement, "_SHORTEST", 0.0)
     lengths: list[int] = []
 
     def start(*robots):
@@ -76,9 +69,9 @@ def test_a_long_search_leaves_short_episodes_early(monkeypatch) -> None:
     marks: list[int] = []
     monkeypatch.setattr(refinement, "ModelBatch", start)
     gaits = short_gaits()
-    settings = RefinementSettings(episodes=100, batch_size=4)
-    search = refinement._Search([gaits.robot], PROGRESS, settings, 1, 0, ONE_THREAD, None, lambda: False)
-    search.run(gaits.elites.solutions[:2])
+    settings = RefinementSettings(100, 4, short_until=(0.6, 20), shortest=0.0)
+    search = settings.make([gaits.robot], objective=PROGRESS, seed=1, backend=ONE_THREAD)
+    search.refine(gaits.elites.solutions[:2])
     assert lengths == [STEPS, round(0.4 * STEPS), STEPS]
     assert 20 * STEPS <= marks[2] < 40 * STEPS, "not after 60 of 100 episodes"
 
@@ -86,16 +79,11 @@ def test_a_long_search_leaves_short_episodes_early(monkeypatch) -> None:
 def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
     robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
     settings, told = RefinementSettings(episodes=1_000_000, batch_size=4, sigma0=0.03), []
-    refine(
-        [robot],
-        start,
-        objective=PROGRESS,
-        settings=settings,
-        seed=1,
-        backend=Threads(1),
-        on_progress=told.append,
-        hurried=lambda: len(told) >= 1,
+    hurried = lambda: len(told) >= 1  # noqa: E731
+    refiner = settings.make(
+        [robot], objective=PROGRESS, seed=1, backend=ONE_THREAD, on_progress=told.append, hurried=hurried
     )
+    refiner.refine(start)
     assert len(told) == 1
 
 

@@ -16,8 +16,8 @@ from adapt.objective import TrainingReward
 from adapt.oracle import find_oracle
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
-from adapt.relearning.relearner import Relearner
 from adapt.selectors.multi_prior import fitted
+from adapt.self_model.relearner import Relearner
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.specialists import Specialists
 from repertoire.storage.repertoires import write_repertoire

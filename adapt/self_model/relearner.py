@@ -8,7 +8,6 @@ from adapt.damage.damage import Damage
 from adapt.evidence import evidence_of
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table, tabulate
-from adapt.relearning.refinement import refine
 from adapt.self_model.twin import Run, Twin
 from robots.randomization import randomised
 from robots.robot import Robot
@@ -42,17 +41,16 @@ class Relearner:
         thinking, twin = self._twin.thinking, self._twin
         assert thinking.refinement is not None
         damages = _in_proportion(causes)
-        found = refine(
+        refiner = thinking.refinement.make(
             self._models(damages),
-            twin.solutions(rows),
             objective=thinking.aim,
-            settings=thinking.refinement,
             seed=self._seed,
             number=self.searches,
             backend=thinking.backend,
             on_progress=self._on_progress,
             hurried=thinking.hurried,
         )
+        found = refiner.refine(twin.solutions(rows))
         self.searches += 1
         twin.episodes += found.episodes
         if found.score <= found.before:

@@ -6,9 +6,9 @@ import pytest
 from adapt.damage.text import parse_damage
 from adapt.objective import Progress
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
-from adapt.relearning import relearner as module
-from adapt.relearning.relearner import Relearner
-from adapt.self_model.twin import RefinementSettings, Thinking, Twin
+from adapt.relearning.refinement import RefinementSettings
+from adapt.self_model.relearner import Relearner
+from adapt.self_model.twin import Thinking, Twin
 from robots.simulation.threads import Threads
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
 
@@ -37,11 +37,11 @@ def test_models_are_drawn_in_proportion_and_one_that_is_certain_only_once(
 ) -> None:
     seen = []
 
-    def searched(robots, solutions, **settings):
+    def searched(settings, robots, **arguments):
         seen.extend(robots)
         raise InterruptedError
 
-    monkeypatch.setattr(module, "refine", searched)
+    monkeypatch.setattr(RefinementSettings, "make", searched)
     with pytest.raises(InterruptedError):
         relearner().refine(causes, [0, 1])
     assert [robot.modifications[-1].label for robot in seen] == models
