@@ -32,7 +32,6 @@ from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.threads import Threads
 from suites.mission.report import write_report
 from suites.mission.results import RULE, MissionRecord, measured
 from suites.records import read_record, write_record
@@ -224,7 +223,7 @@ class MissionSuite(Suite):
         best = np.argsort(-self.repertoire.gaits.objectives, kind="stable")[:_SHORTLIST]
         rows = np.resize(best, round(seconds / (steps * robot.control_step)))
         body = (self._body(seed) if trial.gap else robot).with_episode_steps(steps)
-        walked = Threads(self.threads).run(
+        walked = self.backend.run(
             ModelBatch(body),
             self.repertoire.gaits.solutions[rows],
             derive_seeds(seed, SeedFamily.EVALUATION, 0, len(rows)),

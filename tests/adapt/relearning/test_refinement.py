@@ -146,7 +146,7 @@ def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_
 @pytest.fixture(scope="module")
 def recovery():
     """A recovery that relearns."""
-    return recovered(backend=Threads(2))
+    return recovered(threads=2)
 
 
 def recovered(threads: int):
