@@ -40,7 +40,7 @@ def table() -> Table:
 
 def strengthening(known, rehearsed, *, below=0.5, seed=1, **settings) -> Strengthening:
     return Strengthening(
-        known, rehearsed, StrengtheningRequest(below=below, seed=seed), backend=Threads(1), **settings
+        known, rehearsed, StrengtheningRequest(below=below, seed=seed), **{"backend": Threads(1), **settings}
     )
 
 
