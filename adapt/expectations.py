@@ -21,7 +21,7 @@ class Expectations:
     Attributes:
         damages: that may be what is wrong, n of them.
         objectives: means, (n, k), in units of the objective.
-        noise: variances of the objective from episode to episode, (n, k).
+        noise_variance: of the objective from episode to episode, (n, k).
         falls: probabilities, (n, k).
         evidence: of the gait in a row, what else a trial of it shows, and the variance of a trial around
             that, (n, e) each.
@@ -31,7 +31,7 @@ class Expectations:
 
     damages: Sequence["Damage"]
     objectives: np.ndarray
-    noise: np.ndarray
+    noise_variance: np.ndarray
     falls: np.ndarray
     evidence: Callable[[int], tuple[np.ndarray, np.ndarray]]
     episodes: int

@@ -53,21 +53,23 @@ class Posterior:
         t = len(self.observed)
         return np.asarray(self._values[:t, series].T @ self._rows[:t])
 
-    def observe(self, point: int, covariance: np.ndarray, values: np.ndarray | float, noise: float) -> None:
+    def observe(
+        self, point: int, covariance: np.ndarray, values: np.ndarray | float, noise_variance: float
+    ) -> None:
         """Take in a noisy value of each series at a point, which may have been observed before.
 
         Args:
             point: its index.
             covariance: k(point, all), (k,).
             values: (d,).
-            noise: variance of the noise, positive.
+            noise_variance: positive.
         """
         t = len(self.observed)
         if t == len(self._rows):
             self._grow()
         factor = self._rows[:t, point]  # new row of L but for its diagonal, (t,)
         # At least the noise is under the root
-        diagonal = np.sqrt(max(covariance[point] - factor @ factor, 0.0) + noise)
+        diagonal = np.sqrt(max(covariance[point] - factor @ factor, 0.0) + noise_variance)
         row = (covariance - factor @ self._rows[:t]) / diagonal
         self._rows[t] = row
         self._diagonal[t] = diagonal

@@ -115,7 +115,7 @@ class Repertoire:
     def origins(self) -> np.ndarray:
         """Cells of the elites from which all gaits descend, by row."""
         cells, found = self.elites.cells, self.specialists
-        return cells if found is None else np.concatenate([cells, found.parents])
+        return cells if found is None else np.concatenate([cells, found.origins])
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<12}{value}" for name, value in self._outline().items())
@@ -329,7 +329,7 @@ class Repertoire:
             return {}
         facts = {"specialists": f"{len(found)}, which are no part of the archive, for damages:"}
         for number in range(len(found)):
-            parent = format_cell(tuple(map(int, np.unravel_index(found.parents[number], self.grid))))
+            parent = format_cell(tuple(map(int, np.unravel_index(found.origins[number], self.grid))))
             episodes = found.episodes[number]
             made = f"refined from cell {parent} in {episodes:,} episodes"
             origin = made if episodes else f"a mirror image, descends from cell {parent}"

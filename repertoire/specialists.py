@@ -14,16 +14,15 @@ class Specialists:
     A cell may have several of them, and an elite too that does better on the intact robot.
 
     Attributes:
-        gaits: with their objectives and measures on the intact robot, and the cells of these measures, in any
-            order.
-        parents: cells of the elites that they descend from, (s,) int64.
+        gaits: with their objectives and measures on the intact robot.
+        origins: cells of the elites that they descend from, (s,) int64.
         episodes: that their refinement took, (s,) int64; 0 of the mirror image of another gait.
         damages: for each the texts of the damages that it was refined or mirrored for: one, or those that
             were believed.
     """
 
     gaits: Elites
-    parents: np.ndarray
+    origins: np.ndarray
     episodes: np.ndarray
     damages: tuple[tuple[str, ...], ...]
 
@@ -32,7 +31,7 @@ class Specialists:
 
 
 def joined(first: Elites, second: Elites) -> Elites:
-    """Gaits followed by further ones, whatever their cells."""
+    """Gaits followed by further ones."""
     return Elites(
         *(np.concatenate(pair) for pair in zip(vars(first).values(), vars(second).values(), strict=True))
     )

@@ -39,7 +39,7 @@ def rehearsed_expectations(table: Table, measures: np.ndarray) -> Expectations:
     return Expectations(
         damages=table.damages,
         objectives=np.asarray(table.objectives, np.float64),
-        noise=shrunk(table.noise, float(np.median(table.noise)) ** 2),
+        noise_variance=shrunk(table.noise, float(np.median(table.noise)) ** 2),
         falls=shrunk_falls(table.falls, measures, table.episodes),
         evidence=evidence,
         episodes=table.episodes,

@@ -34,7 +34,7 @@ class Expected:
         fall: probability, (h,).
         evidence: (h, e).
         evidence_variance: the same as `variance`, (h, e).
-        noise: variance of an episode's normalised objective, typical of the controller whatever is wrong.
+        noise_variance: of an episode's normalised objective, typical of the controller whatever is wrong.
     """
 
     objective: np.ndarray
@@ -42,7 +42,7 @@ class Expected:
     fall: np.ndarray
     evidence: np.ndarray
     evidence_variance: np.ndarray
-    noise: float
+    noise_variance: float
 
 
 class Hypotheses:
@@ -100,8 +100,10 @@ class Hypotheses:
 
     def at(self, row: int) -> Expected:
         """What all hypotheses expect of a controller."""
-        noise = np.concatenate([some.noise[:, row] for some in self._several])
-        variance = np.concatenate([(1 + 1 / some.episodes) * some.noise[:, row] for some in self._several])
+        noise = np.concatenate([some.noise_variance[:, row] for some in self._several])
+        variance = np.concatenate(
+            [(1 + 1 / some.episodes) * some.noise_variance[:, row] for some in self._several]
+        )
         evidence, scatter = zip(*(some.evidence(row) for some in self._several), strict=True)
         return Expected(
             self._all(self._objectives[:, row], objective_of_both),

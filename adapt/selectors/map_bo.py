@@ -24,13 +24,13 @@ class MapBOSettings:
 
     Attributes:
         length_scale: ρ of the Matérn 5/2 kernel, in units of the measures.
-        noise: variance of a trial's objective, in normalised units squared.
+        noise_variance: of a trial's objective, in normalised units squared.
         exploration: κ, the weight of the standard deviation in the choice of a trial.
         enough: share of the best prediction with which the search is satisfied.
     """
 
     length_scale: Positive = 0.1
-    noise: Positive = 0.01
+    noise_variance: Positive = 0.01
     exploration: NotNegative = 0.05
     enough: Positive = 0.9
 
@@ -74,7 +74,7 @@ class CorrectedMap(Selector):
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         covariance = matern_52(distances, length_scale=self.settings.length_scale)
         error = self._normalised(outcome.objective) - self._map[row]
-        self._error.observe(row, covariance, error, self.settings.noise)
+        self._error.observe(row, covariance, error, self.settings.noise_variance)
 
     @property
     def _belief(self) -> np.ndarray:
@@ -91,8 +91,8 @@ class CorrectedMap(Selector):
         return (objective - self.prior.min_objective) / self._unit
 
 
-OF_2015 = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.05)
-_WITHOUT_MAP = MapBOSettings(length_scale=0.2, noise=0.001, exploration=0.3)
+OF_2015 = MapBOSettings(length_scale=0.4, noise_variance=0.001, exploration=0.05)
+_WITHOUT_MAP = MapBOSettings(length_scale=0.2, noise_variance=0.001, exploration=0.3)
 
 
 @register("map-bo", "map-based Bayesian optimisation with the constants of 2015", settings=OF_2015)
@@ -181,7 +181,7 @@ class Thompson(CorrectedMap):
         """A sample of the belief in every controller's objective, (k,), in units of the objective."""
         s = self._features @ self._rng.standard_normal(_WAVES)
         y = np.array([self._normalised(objective) for objective in self.objectives]) - self._map[self.rows]
-        noise = np.sqrt(self.settings.noise) * self._rng.standard_normal(len(self.rows))
+        noise = np.sqrt(self.settings.noise_variance) * self._rng.standard_normal(len(self.rows))
         sample = self._map + s + self._error.mean_given(y - s[self.rows] - noise)
         return np.asarray(self.prior.min_objective + self._unit * sample)
 

@@ -166,7 +166,7 @@ class Mixture:
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         tolerances, common = self.tolerances, self.tolerances.common
         extra = (tolerances.noise_share * objective) ** 2 + tolerances.noise_offset**2
-        noise = expected.noise + extra
+        noise_variance = expected.noise_variance + extra
         residuals = objective - expected.objective  # (h,)
         for i, (level, posterior) in enumerate(zip(self.levels, self._posteriors, strict=True)):
             variances = posterior.variance[row] + expected.variance + extra
@@ -175,7 +175,7 @@ class Mixture:
             )
             matern = matern_52(distances, length_scale=level.length_scale)
             covariance = level.residual**2 * ((1 - common) * matern + common)
-            posterior.observe(row, covariance, residuals, noise)
+            posterior.observe(row, covariance, residuals, noise_variance)
 
     def _log_rest(self, expected: Expected, outcomes: list[Outcome]) -> np.ndarray:
         """Log likelihood of what else the trials of one controller showed, (l, h).

@@ -143,12 +143,12 @@ def _posterior(
     # what may be chance would add up over hundreds of features
     slopes = np.where(np.abs(found) > CALIBRATION.depends * errors, found, 0.0)[1:]
     centre = (shown - places @ slopes).mean(axis=0)
-    noise = floor + (shown - centre - places @ slopes).var(axis=0)
+    variance = floor + (shown - centre - places @ slopes).var(axis=0)
     mean, precision = places.mean(axis=0), np.eye(p)
     for _ in range(CALIBRATION.reweightings):
-        squares = (measured - centre - mean @ slopes) ** 2 / noise
+        squares = (measured - centre - mean @ slopes) ** 2 / variance
         weighted = slopes * (
-            CALIBRATION.weight * (CALIBRATION.freedom + 1) / (CALIBRATION.freedom + squares) / noise
+            CALIBRATION.weight * (CALIBRATION.freedom + 1) / (CALIBRATION.freedom + squares) / variance
         )
         precision = np.eye(p) + weighted @ slopes.T
         mean = np.linalg.solve(precision, weighted @ (measured - centre))

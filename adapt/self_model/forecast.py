@@ -125,7 +125,7 @@ class Forecast:
         return Expectations(
             damages=[model.damage for model in models],
             objectives=np.maximum(means[:, :, 0], self._twin.thinking.aim.least),
-            noise=np.tile(np.median(like.noise, axis=0), (len(models), 1)),
+            noise_variance=np.tile(np.median(like.noise_variance, axis=0), (len(models), 1)),
             falls=shrunk_falls(np.clip(means[:, :, 1], 0, 1), measures, like.episodes),
             evidence=rating.evidence_of(models),
             episodes=like.episodes,

@@ -133,7 +133,7 @@ def _contents(repertoire: Repertoire) -> Contents:
     groups |= {"spread": vars(repertoire.spread)} if repertoire.spread else {}
     found, damages = repertoire.specialists, {}
     if found is not None:
-        groups["specialists"] = vars(found.gaits) | {"parents": found.parents, "episodes": found.episodes}
+        groups["specialists"] = vars(found.gaits) | {"parents": found.origins, "episodes": found.episodes}
         damages = {_DAMAGES: json.dumps(found.damages)}
     arrays = {
         f"{group}/{name}": value for group, members in groups.items() for name, value in members.items()
@@ -201,16 +201,16 @@ def _specialists(contents: Contents) -> Specialists | None:
         raise InvalidValueError(f"the text {_DAMAGES!r} must be there if, and only if, there are specialists")
     if not columns:
         return None
-    parents, episodes = columns.pop("parents"), columns.pop("episodes")
+    origins, episodes = columns.pop("parents"), columns.pop("episodes")
     damages = contents.json(_DAMAGES, list)
-    if len(damages) != len(parents) or not all(
+    if len(damages) != len(origins) or not all(
         isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)
         for texts in damages
     ):
         raise InvalidValueError(
-            f"{_DAMAGES!r} must hold a list of texts for each of {len(parents)} specialists"
+            f"{_DAMAGES!r} must hold a list of texts for each of {len(origins)} specialists"
         )
-    return Specialists(Elites(**columns), parents, episodes, tuple(map(tuple, damages)))
+    return Specialists(Elites(**columns), origins, episodes, tuple(map(tuple, damages)))
 
 
 def _check(contents: Contents, problem: ProblemRecord, settings: Settings) -> None:

@@ -63,7 +63,7 @@ def test_posterior_equals_the_dense_formula(noise):
 
 
 # The hexapod's constants, but for a weight of exploration that makes a difference
-EXPLORING = MapBOSettings(length_scale=0.4, noise=0.001, exploration=0.3)
+EXPLORING = MapBOSettings(length_scale=0.4, noise_variance=0.001, exploration=0.3)
 
 
 def test_choices_are_those_of_the_published_rule():
@@ -94,7 +94,9 @@ def test_choices_are_those_of_the_published_rule():
 def test_it_finds_what_the_damage_spared():
     prior = make_prior(k=600)
     truth = damaged(prior)
-    selector = MapBO(Context(prior, trials=20), settings=MapBOSettings(length_scale=0.4, noise=0.001))
+    selector = MapBO(
+        Context(prior, trials=20), settings=MapBOSettings(length_scale=0.4, noise_variance=0.001)
+    )
     assert truth[np.argmax(prior.objectives)] < 0.7 * truth.max()
     while selector.done() is None:
         row = selector.ask()

@@ -93,7 +93,7 @@ def test_a_specialist_is_a_gait_like_any_other_and_no_part_of_the_archive(strong
     stronger = strong[0].strengthened()
     found = stronger.specialists
     assert (len(stronger), len(found), found.damages) == (13, 1, ((LOST,),))
-    assert found.parents[0] in GAITS.elites.cells
+    assert found.origins[0] in GAITS.elites.cells
     assert found.episodes[0] == strong[0].searches[0].episodes
     assert (stronger.metrics, stronger.best()) == (GAITS.metrics, GAITS.best())
     np.testing.assert_array_equal(objective_grid(stronger), objective_grid(GAITS))
@@ -238,7 +238,7 @@ def test_what_helps_on_one_side_helps_on_the_other_without_a_search(one_sided, m
     assert (kept.episodes[-1], kept.damages[-1]) == (0, (MIRRORED,))
     words = work.strengthened().facts()["  row 13"]
     assert words.startswith(f"{MIRRORED}, a mirror image, descends from cell ")
-    assert kept.parents[-1] == kept.parents[0], "it descends from what its image descends from"
+    assert kept.origins[-1] == kept.origins[0], "it descends from what its image descends from"
 
 
 @pytest.mark.usefixtures("with_images")

@@ -203,7 +203,7 @@ def test_gaits_that_were_found_are_kept_with_where_they_come_from(recovery) -> N
     again = keep_gaits(kept, [second, replace(second, row=42, parent=41)], seed=2, backend=Threads(1))
     assert (len(kept), len(again), again.elites) == (41, 43, gaits.elites)
     assert again.specialists.damages == (first.believed, second.believed, second.believed)
-    assert again.specialists.parents.tolist() == [gaits.elites.cells[first.parent]] * 3
+    assert again.specialists.origins.tolist() == [gaits.elites.cells[first.parent]] * 3
     assert again.specialists.episodes.tolist() == [first.episodes, 7, 7]
     np.testing.assert_array_equal(again.gaits.solutions[40:], [first.solution] * 3)
     assert kept.robot.modifications == (), "the damage is not part of the robot"

@@ -78,7 +78,7 @@ def test_variances_and_falls_are_drawn_towards_the_typical(world, table):
     expected = hypotheses.at(5)
     shrunk = (table.noise[:, 5] ** 2 + 2 * typical) / 3  # two episodes have one degree of freedom
     np.testing.assert_allclose(expected.variance, shrunk * 1.5 / 4, rtol=1e-5)
-    assert expected.noise == pytest.approx(np.median(shrunk) / 4, rel=1e-5)
+    assert expected.noise_variance == pytest.approx(np.median(shrunk) / 4, rel=1e-5)
     near = np.argsort(np.linalg.norm(world.duties - world.duties[5], axis=1))[:16]
     falls = (2 * table.falls[:, 5] + 4 * table.falls[:, near].mean(axis=1)) / 6
     np.testing.assert_allclose(expected.fall, falls, rtol=1e-5)

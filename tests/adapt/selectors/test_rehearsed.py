@@ -277,7 +277,7 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
         (LEVEL, {"residual": 0}, "residual\n.*greater than 0"),
         (Caution, {"exponent": float("nan")}, "exponent\n.*finite"),
         (Caution, {"by_falls": 1.1}, "by_falls\n.*less than or equal to 1"),
-        (MapBOSettings, {"noise": np.inf}, "noise\n.*finite"),
+        (MapBOSettings, {"noise_variance": np.inf}, "noise_variance\n.*finite"),
     ],
 )
 def test_settings_out_of_range(kind, settings, message):

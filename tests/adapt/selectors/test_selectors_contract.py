@@ -130,7 +130,7 @@ def test_oracle_is_the_best_of_all(world, make):
 
 def test_map_bo_has_the_constants_of_2015(make):
     assert make("map-bo").settings == OF_2015
-    assert (OF_2015.length_scale, OF_2015.noise, OF_2015.exploration) == (0.4, 0.001, 0.05)
+    assert (OF_2015.length_scale, OF_2015.noise_variance, OF_2015.exploration) == (0.4, 0.001, 0.05)
     assert make("map-bo-tuned").settings != OF_2015
 
 

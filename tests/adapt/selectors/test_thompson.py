@@ -12,7 +12,7 @@ def test_samples_have_the_mean_and_covariance_of_the_belief():
     rng = np.random.default_rng(0)
     measures = rng.random((25, 3))
     prior = Prior(rng.uniform(1, 2, 25), measures, 0.0)
-    settings = MapBOSettings(length_scale=0.5, noise=0.05)
+    settings = MapBOSettings(length_scale=0.5, noise_variance=0.05)
     believer = MapBO(Context(prior, trials=9), settings=settings)
     samples = []
     for seed in range(60):  # the waves are drawn once a selector

@@ -124,7 +124,7 @@ def assert_equal(actual, expected):
     if expected.specialists:
         for name, column in vars(expected.gaits).items():
             assert_same(getattr(actual.gaits, name), column)
-        for name in ("parents", "episodes"):
+        for name in ("origins", "episodes"):
             assert_same(getattr(actual.specialists, name), getattr(expected.specialists, name))
         assert actual.specialists.damages == expected.specialists.damages
     for name in ("controller", "settings", "versions"):
