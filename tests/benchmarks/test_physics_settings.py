@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import physics
-from robots.robot import load_robot
 
 FIGURES = {"steps_per_s", "error", "error_90", "objective", "objective_error", "measures", "diverged"}
 
@@ -33,26 +32,3 @@ def test_it_compares_settings_with_a_reference_and_saves(run, small, tmp_path: P
     assert reference["error"] == 0
     assert 0 < chosen["error_90"] < coarse["error_90"] < 1
     assert min(one["steps_per_s"] for one in settings.values()) > 0
-
-
-def test_a_setting_changes_the_physics_and_nothing_of_the_task() -> None:
-    robot = load_robot("walker")
-    setting = physics._Setting(8, "euler")
-    changed = setting.of(robot)
-    assert setting.label == "8 x euler"
-    assert changed.physics.opt.timestep == pytest.approx(robot.physics.opt.timestep / 2)
-    assert physics._integrator(changed) == "euler"
-    assert changed.control_step == pytest.approx(robot.control_step)
-    assert changed.observation_dim == robot.observation_dim
-    assert changed.description.episode_steps == robot.description.episode_steps
-
-
-def test_mistakes_end_in_one_sentence(run, tmp_path: Path) -> None:
-    for arguments, message in (
-        (["--robot", "hoper"], "unknown robot 'hoper' (did you mean 'hopper'?)"),
-        (["--out", tmp_path / "no" / "x.json"], "x.json cannot be written: there is no folder"),
-    ):
-        code, _, err = run("physics", *arguments)
-        assert (code, err.count("\n")) == (2, 1)
-        assert message in err
-    assert list(tmp_path.iterdir()) == []

@@ -9,11 +9,11 @@ from PIL import Image
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.algorithms.settings import parse_archive
 from repertoire.archives.archive import Archive, Elites
-from repertoire.plots import draw_history, draw_repertoire, stack
+from repertoire.plots import draw_history, draw_repertoire
 from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
 FEET = ("front_left", "back_left", "back_right", "front_right")
@@ -43,27 +43,6 @@ def pixels(path: Path) -> np.ndarray:
     with Image.open(path) as image:
         assert image.format == "PNG"
         return np.asarray(image.convert("RGB"))
-
-
-@pytest.mark.parametrize(
-    ("shape", "cell", "square"),
-    [
-        ((7,), (5,), (0, 5)),
-        ((4, 5), (3, 2), (2, 3)),
-        ((2, 3, 4), (1, 2, 3), (2, 1 * 4 + 3)),
-        ((6, 6, 6, 6), (1, 0, 3, 2), (0 * 6 + 2, 1 * 6 + 3)),
-        ((2, 3, 4, 5), (1, 2, 3, 4), (2 * 5 + 4, 1 * 4 + 3)),
-        ((2, 2, 2, 2, 2), (1, 0, 1, 1, 0), (0 * 2 + 1, 4 + 2 + 0)),
-    ],
-)
-def test_later_measures_are_nested_in_earlier_ones(
-    shape: tuple[int, ...], cell: tuple[int, ...], square: tuple[int, int]
-) -> None:
-    values = np.zeros(shape)
-    values[cell] = 1
-    stacked = stack(values)
-    assert stacked.size == values.size
-    assert stacked[square] == 1
 
 
 def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
@@ -147,20 +126,3 @@ def test_history(tmp_path: Path) -> None:
         with pytest.raises(InvalidValueError, match="no history"):
             draw_history(replace(trained, history=history), tmp_path / "none.png")
     assert [path.name for path in tmp_path.iterdir()] == ["history.png"]
-
-
-def test_what_cannot_be_written(tmp_path: Path) -> None:
-    some = repertoire((3, 3), [1])
-    with pytest.raises(InvalidValueError, match=r"must end in \.png"):
-        draw_repertoire(some, tmp_path / "archive.pdf")
-    with pytest.raises(InvalidFileError):
-        draw_repertoire(some, tmp_path / "missing" / "archive.png")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(("shape", "color", "share"), [((3, 3), EMPTY, 0.4), ((30,), (255, 255, 255), 0.9)])
-def test_archives_with_one_elite_or_none_can_be_drawn(tmp_path: Path, shape, color, share: float) -> None:
-    draw_repertoire(repertoire(shape, []), tmp_path / "empty.png")
-    assert (pixels(tmp_path / "empty.png") == color).all(axis=2).mean() > share
-    draw_repertoire(repertoire(shape, [4]), tmp_path / "archive.png")
-    assert (tmp_path / "archive.png").read_bytes() != (tmp_path / "empty.png").read_bytes()

@@ -9,7 +9,6 @@ from markdown_it import MarkdownIt
 from suites.markdown import (
     Bold,
     bullets,
-    format_anova,
     format_mean,
     format_number,
     heading,
@@ -17,7 +16,7 @@ from suites.markdown import (
     paragraph,
     table,
 )
-from suites.statistics import Anova, MeanInterval, compare, mean_interval
+from suites.statistics import MeanInterval, mean_interval
 
 NASTY = [
     "a < b > c & d",
@@ -114,13 +113,3 @@ def test_means_have_as_many_digits_as_their_interval_supports(mean: float, reach
 )
 def test_numbers_keep_three_digits(value: float, text: str):
     assert format_number(value) == text
-
-
-def test_tests_are_written_as_in_the_paper():
-    welch = Anova(63320.4, 3, 15.312, 1e-30)
-    assert format_anova(welch) == "Welch's F(3, 15.31) = 63320, p < 0.001"
-    large = Anova(3.084e6, 3, 15.6, 0.0)
-    assert format_anova(large) == "Welch's F(3, 15.60) = 3.08e6, p < 0.001"
-    found = compare({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0]}).anova
-    assert found is not None
-    assert format_anova(found) == "Welch's F(1, 4.00) = 1.50, p = 0.288"

@@ -109,19 +109,10 @@ def test_a_restored_archive_goes_on_as_the_original(make):
     [
         ("thresholds", lambda t: t[:5], r"thresholds must have shape \(12,\), got \(5,\)"),
         ("thresholds", lambda t: np.full_like(t, np.nan), "thresholds must be finite"),
-        ("thresholds", lambda t: np.full_like(t, -np.inf), "thresholds must be finite"),
-        ("solutions", lambda x: x[1:], "solutions must have shape"),
         ("solutions", lambda x: x * np.nan, "solutions must be finite"),
-        ("objectives", lambda f: f[:, None], "objectives must have shape"),
-        ("objectives", lambda f: f * np.inf, "objectives must be finite"),
-        ("measures", lambda m: m[:, :1], "measures must have shape"),
-        ("measures", lambda m: m * np.nan, "measures must be finite"),
         ("measures", lambda m: m[::-1], "cells must be those that the measures belong to"),
         ("measures", lambda m: None, "lacks measures"),
-        ("cells", lambda c: c + 12, "cells must be those that the measures belong to"),
         ("cells", lambda c: c * 0, "cells must be integers in ascending order"),
-        ("cells", lambda c: c + 0.5, "cells must be integers in ascending order"),
-        ("cells", lambda c: c[:, None], "cells must have shape"),
     ],
 )
 def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(make, name, change, message):
@@ -140,9 +131,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(make, name, ch
     ("argument", "shape", "message"),
     [
         (0, (2, P + 1), r"solutions must have shape \(2, 3\), got \(2, 4\)"),
-        (0, (2,), r"solutions must have shape \(2, 3\), got \(2,\)"),
         (1, (2, 1), r"objectives must have shape \(2,\), got \(2, 1\)"),
-        (2, (2, 3), r"measures must have shape \(2, 2\), got \(2, 3\)"),
         (2, (3, 2), r"measures must have shape \(2, 2\), got \(3, 2\)"),
     ],
 )
@@ -186,12 +175,8 @@ def test_every_measure_has_a_cell(make):
     ("settings", "message"),
     [
         ({"learning_rate": 0.5}, "needs a finite min_objective"),
-        ({"ranges": [(0, 1), (1, 1)]}, r"ranges\[1\] must be finite with low < high, got \(1.0, 1.0\)"),
         ({"ranges": [(1, 0), (0, 1)]}, r"ranges\[0\] must be finite with low < high, got \(1.0, 0.0\)"),
-        ({"ranges": [(0, 1), (0, math.nan)]}, r"ranges\[1\] must be finite"),
         ({"ranges": [(0, math.inf), (0, 1)]}, r"ranges\[0\] must be finite"),
-        ({"ranges": [(-1.7e308, 1.7e308), (0, 1)]}, r"ranges\[0\] must be finite"),
-        ({"ranges": [(0, 1, 2), (0, 1, 2)]}, r"ranges must have shape \(2, 2\), got \(2, 3\)"),
         ({"ranges": []}, r"\(low, high\) for each measure"),
     ],
 )
@@ -234,15 +219,8 @@ def test_texts(given, text, shape, measure_dim):
     ("text", "message"),
     [
         ("", "the archive '' cannot be read: '' is not a whole number from 1 to 1,000,000; write 6,6"),
-        ("6,x", "'x' is not a whole number"),
         ("0,3", "'0' is not a whole number"),
-        ("cvt:", "the archive 'cvt:' cannot be read"),
-        ("cvt:5,seed=", "'' is not a whole number from 0"),
         ("cvt:20001", "a tessellation can have 20,000 cells, which take some ten seconds, not 20,001"),
-        ("cvt:5,seed=1,seed=2", "'1,seed=2' is not a whole number"),
-        ("\uff15,5", "'\uff15' is not a whole number"),
-        ("1_0,5", "'1_0' is not a whole number"),
-        ("cvt:5,colour=1", "'5,colour=1' is not a whole number"),
         ("1001,1000", "at most 1,000,000 cells in all, not 1,001,000"),
         ("voronoi:5", "unknown archive 'voronoi'; available: grid, cvt"),
     ],
@@ -250,8 +228,3 @@ def test_texts(given, text, shape, measure_dim):
 def test_what_is_no_specification_is_refused(text, message):
     with pytest.raises(SurefootError, match=message):
         parse_archive(text)
-
-
-def test_a_grid_of_other_measures_is_refused():
-    with pytest.raises(SurefootError, match=r"^the archive 4 has cells along 1 measure, but there are 2$"):
-        Archive(parse_archive("4"), solution_dim=1, ranges=RANGES)

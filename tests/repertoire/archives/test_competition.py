@@ -77,16 +77,3 @@ def test_a_value_that_is_not_finite_is_found_wherever_it_is(value, dtype):
             index = np.unravel_index(place, shape)[0]
             with pytest.raises(InvalidValueError, match=f"^numbers must be finite, .* at index {index}$"):
                 checked_batch("numbers", wrong, shape, dtype)
-
-
-@pytest.mark.parametrize(("rule", "expected"), [("sequential", [1, 0, 0, 1, 0]), ("batch", [1, 1, 0, 1, 1])])
-def test_what_opens_a_cell_is_told(rule, expected):
-    """One after the other only the first of a cell does; at once all that a cell accepts do."""
-    archive, measures = make(rule=rule), np.array([[0.1, 0.1]] * 3 + [[0.9, 0.9]] * 2)
-    archive.add(np.zeros((1, P)), np.array([5.0]), np.array([[0.5, 0.5]]))
-    measures[2] = 0.5
-    opened = np.empty(5, bool)
-    archive.add(np.zeros((5, P)), np.array([1.0, 2, 9, -3, -4]), measures, opened=opened)
-    assert opened.tolist() == [bool(value) for value in expected]
-    archive.add(np.zeros((5, P)), np.array([9.0, 9, 9, 9, 9]), measures, opened=opened)
-    assert not opened.any()

@@ -44,13 +44,6 @@ def test_the_first_of_equally_near_centroids_wins(dim):
         )
 
 
-def test_each_range_is_the_unit_of_its_measure_and_a_measure_outside_counts_as_at_its_end():
-    centroids = [(0.0, 500.0), (1.0, 500.0), (0.5, 1000.0)]
-    assert nearest(centroids, [(0, 1), (0, 1000)], [(0.2, 700), (0.8, 700), (0.4, 900)]) == [0, 1, 2]
-    centroids = [(0.0, 0.5), (0.9, 0.0)]
-    assert nearest(centroids, UNIT * 2, [(0, 0.3), (-9, 0.3), (9, 0.9), (1, 0.9)]) == [0, 0, 1, 1]
-
-
 def test_centroids_are_a_function_of_the_specification_and_the_callers_own():
     made = [parse_archive(text).centroids(RANGES) for text in ("cvt:50", "cvt:50", "cvt:50,seed=2")]
     np.testing.assert_array_equal(made[0], made[1])

@@ -14,7 +14,6 @@ from repertoire.emitters.emitter import by_discovery, by_improvement
 from repertoire.problems.sphere import Sphere
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.openai_es import MirroredSamples
-from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations
 
 N = 10
@@ -132,19 +131,6 @@ def test_flat_improvements_restart_it_and_with_an_empty_archive_at_the_initial_s
         np.testing.assert_array_equal(emitter.point, initial)
         batch(emitter, archive)
         assert len(archive) == 1
-
-
-def test_outcomes_that_do_not_fit_are_refused_and_can_be_told_again():
-    emitter, archive = make(), grid()
-    solutions = emitter.ask(archive)
-    outcomes = outcomes_of(emitter, solutions, archive)
-    for gradients, got in ((None, "None"), (np.zeros((1, 2, N)), r"\(1, 2, 10\)")):
-        with pytest.raises(InvalidValueError, match=rf"^gradients must have shape \(1, 3, 10\), got {got}$"):
-            emitter.tell(replace(outcomes, gradients=gradients), archive)
-    with pytest.raises(InvalidValueError, match=r"improvements must have shape \(1,\), got \(3,\)"):
-        emitter.tell(replace(outcomes, improvements=np.zeros(3)), archive)
-    emitter.tell(outcomes, archive)
-    assert emitter.batch_size == BRANCHES
 
 
 LEARNED = LearnedArborescenceSettings(

@@ -121,17 +121,6 @@ def test_only_cells_that_a_mean_won_count_as_updated():
     assert emitter.state()["parents/updated"].tolist() == empty.elites().cells.tolist()
 
 
-@pytest.mark.parametrize("mode", ["explore", "exploit", "explore-exploit"])
-def test_while_the_archive_is_empty_parents_are_the_initial_solution(mode):
-    emitter, archive = make(mode), grid()
-    for _ in range(3):
-        advance(emitter, archive, 1, failed=range(9))
-        np.testing.assert_array_equal(emitter.strategy.mean, INITIAL)
-        advance(emitter, archive, STEPS, failed=range(9))
-    assert len(archive) == 0
-    assert len(emitter.state()["parents/seen"]) == 0
-
-
 def scaled(controllers: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     return controllers / std - mean
 

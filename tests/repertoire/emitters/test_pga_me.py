@@ -1,6 +1,5 @@
 """PGA-ME's batches: noise at first, then variation, climbers of the critic and its actor."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from search_tools import Strolling, add_offered, generator, grid
 from repertoire.archives.archive import Archive
 from repertoire.emitters.pga_me import PGAMEEmitter, PGAMESettings
 from repertoire.emitters.variation import VariationEmitter, VariationSettings
-from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations
 
 PROBLEM = Strolling()
@@ -74,15 +72,3 @@ def test_the_others_are_elites_that_climbed_the_critic_and_the_actor_itself():
         assert 0.01 < distances.min() < 30 * 0.001 * 12**0.5 * 1.1  # steps of Adam are at most its rate
         assert worth(climber) > worth(parent)
     assert worth(solutions[-1]) != worth(solutions[-2])
-
-
-def test_outcomes_without_transitions_are_refused_and_can_be_told_again():
-    emitter, archive = make(), empty()
-    solutions = emitter.ask(archive)
-    found = PROBLEM.evaluate(solutions, np.zeros(21, int), request=emitter.request)
-    nothing = np.zeros(21)
-    outcomes = replace(found, improvements=nothing, opened=nothing > 0, transitions=None)
-    with pytest.raises(InvalidValueError, match="each of the 21 solutions must come with transitions"):
-        emitter.tell(outcomes, archive)
-    emitter.tell(replace(outcomes, transitions=found.transitions), archive)
-    assert emitter.state()["learner/added"] == 63

@@ -9,7 +9,6 @@ from search_tools import assert_same_state, generator
 
 from repertoire.emitters.pga_me import PGAMESettings
 from repertoire.networks.td3 import BATCH, TD3, ReplayBuffer
-from robots.errors import InvalidValueError
 
 LAYERS = (4, 7, 2)  # 4 observations, 2 actions
 COLUMNS = 2 * 4 + 2 + 3
@@ -187,18 +186,6 @@ def test_it_goes_on_bit_for_bit_where_a_state_was_taken():
         one.add([random_rows(300, 9)], 1)
         one.train()
     assert_same_state(resumed.state(), td3.state())
-
-
-def test_what_does_not_fit_is_refused():
-    td3 = learner()
-    for episodes in (None, [random_rows(3)], [random_rows(3), random_rows(3)[:, 1:]]):
-        with pytest.raises(InvalidValueError, match="solutions must come with transitions of 13 columns"):
-            td3.add(episodes, 2)
-    assert td3.state()["transitions"].shape == (0, 13)
-    state = td3.state()
-    for name, wrong in (("transitions", np.ones((1, 13))), ("critics/first", np.ones(3))):
-        with pytest.raises(InvalidValueError, match="must have shape"):
-            td3.restore({**state, name: wrong})
 
 
 class Pendulums:

@@ -9,7 +9,6 @@ from adapt.damage.text import damaged_robots
 from repertoire.problems.locomotion import Locomotion
 from robots.backend import ModelBatch
 from robots.description import Randomization
-from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.randomization import draw_models
 from robots.robot import load_robot
@@ -71,19 +70,6 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
     assert (counts[1:] > 3).all()
     np.testing.assert_array_equal(later, found[100:150])  # whatever else is in the batch
     assert (problem.record.damage_share, problem.record.damages) == (0.3, tuple(damaged))
-
-
-@pytest.mark.parametrize(
-    ("share", "breaker", "message"),
-    [
-        (1.5, damaged_robots, r"^damage_share must be from 0 to 1, not 1.5$"),
-        (np.nan, damaged_robots, r"^damage_share must be from 0 to 1, not nan$"),
-        (0.5, None, r"^a damage_share above 0 needs a breaker, which damages the robot$"),
-    ],
-)
-def test_an_impossible_share_is_refused(ant, share, breaker, message):
-    with pytest.raises(InvalidValueError, match=message):
-        Locomotion(ant.record.robot, damage_share=share, breaker=breaker)
 
 
 def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):

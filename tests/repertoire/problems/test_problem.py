@@ -35,23 +35,6 @@ def assert_equal(actual, expected, rows=slice(None)) -> None:
         assert np.array_equal(getattr(actual, name), getattr(expected, name)[rows]), name
 
 
-def test_the_settings_fit_together(problem: Problem) -> None:
-    m = len(problem.measure_ranges)
-    assert (
-        m
-        == len(problem.archive)
-        == len(problem.record.measure_names)
-        == len(set(problem.record.measure_names))
-    )
-    assert all(low < high for low, high in problem.measure_ranges)
-    assert all(isinstance(cells, int) for cells in problem.archive)
-    assert isinstance(problem.min_objective, float)
-    assert 0 < problem.learning_rate < 1
-    record = problem.record
-    assert (record.name, record.solution_dim) == (problem.name, problem.solution_dim)
-    assert (record.measure_ranges, record.robot) == (problem.measure_ranges, problem.record.robot)
-
-
 def test_the_initial_solution(problem: Problem) -> None:
     initial = problem.initial(np.random.default_rng(4))
     assert initial.shape == (problem.solution_dim,)

@@ -148,45 +148,6 @@ def test_a_ranking_must_be_a_permutation(make, ranking):
     assert_same_state(es.state(), other.state())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"mean": math.nan}, r"mean must be finite and from -1e\+30 to 1e\+30"),
-        ({"n": 0}, "mean must have at least 1 parameter"),
-        ({"n": (2, 3)}, r"mean must have shape \(6,\), got \(2, 3\)"),
-    ],
-)
-def test_impossible_arguments_are_refused(make, arguments, message):
-    with pytest.raises(InvalidValueError, match=f"^{message}$"):
-        make(**arguments)
-    with pytest.raises(InvalidValueError, match=r"mean must have shape \(10,\), got \(9,\)"):
-        make().restart(np.ones(9))
-
-
-def test_arguments_impossible_for_one_strategy_are_refused():
-    with pytest.raises(InvalidValueError, match=r"^LM-MA-ES needs a mean of at least 2 parameters$"):
-        construct("lm-ma-es", 1)
-    message = r"^batch_size must be even, since samples are mirrored, got 13$"
-    with pytest.raises(InvalidValueError, match=message):
-        construct("openai-es", batch_size=13)
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_only_a_generator_whose_state_is_known_is_accepted(name):
-    with pytest.raises(InvalidValueError, match="rng must be driven by SFC64, got PCG64"):
-        STRATEGIES[name]().make(np.zeros(3), np.random.default_rng())
-
-
-def test_flat_values_are_a_reason_to_stop_and_all_others_are_not(make):
-    es = make()
-    minimise(es, sphere, 1)
-    assert es.converged(np.linspace(2e-12, 0, 12)) is None
-    assert es.converged(np.array([1.0, *[0.0] * 11])) is None
-    assert es.converged(np.linspace(1 + 5e-13, 1, 12)) == "flat values"
-    assert es.converged(np.full(12, -np.inf)) == "flat values"
-    assert es.converged(np.array([0.0, *[-np.inf] * 11])) is None
-
-
 def steep(x: np.ndarray) -> np.ndarray:
     return ellipsoid(x, 1e18)
 

@@ -112,15 +112,6 @@ def test_neighbours_draws_streams_and_keys_are_independent(sample, other):
     assert_independent(sample, numbers(**other).astype(np.float64))
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 2047, 2048, 2049, 4099])
-def test_every_number_is_written_and_none_beyond(size):
-    out = np.full(size + 8, np.nan, np.float32)
-    Noise(generator(1)).fill(out[:size], draw=1)
-    assert np.isfinite(out[:size]).all()
-    assert np.isnan(out[size:]).all()
-    assert len(np.unique(out[:size])) == size
-
-
 def test_filling_equals_its_python(monkeypatch):
     compiled = numbers(2050)
     for name in ("_fill", "_copy", "_philox", "_radius", "_turn"):

@@ -1,6 +1,5 @@
 import sys
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -87,24 +86,6 @@ def test_a_log_begins_with_its_first_row_and_replaces_another_then(tmp_path: Pat
         assert (tmp_path / "old.csv").read_text() == "text"
         write(ROW)
     assert read_log(tmp_path / "old.csv") == ROW
-
-
-def test_a_disk_that_is_full_is_told(tmp_path: Path) -> None:
-    full = r"cannot be written: no space left on device"
-    with TrainingLog(tmp_path / "log.csv", None, {}) as write:
-        write(ROW)
-        (tmp_path / "log.csv").unlink()
-        (tmp_path / "log.csv").symlink_to("/dev/full")
-        with pytest.raises(InvalidFileError, match=full):
-            write(ROW)
-    with pytest.raises(InvalidFileError, match=full), TrainingLog(None, tmp_path / "board", {}) as write:
-        write._writer.close = Mock(side_effect=OSError(28, "No space left on device"))
-
-
-def test_tensorboard_cannot_write_to_every_folder(tmp_path: Path) -> None:
-    with pytest.raises(InvalidFileError, match="cannot be written: no file can have this name"):
-        TrainingLog(None, tmp_path / "\udcffboard", {})
-    assert not any(tmp_path.iterdir())
 
 
 def test_without_tensorboard_there_is_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 import pytest
 from PIL import Image
 
-from suites.paper.figures import draw_archives, draw_curves, mean_curve
-from tests.suites.paper.made_results import PAPER, analyse, make_result, make_results
-
-EMPTY = (228, 228, 228)
+from suites.paper.figures import draw_curves, mean_curve
+from tests.suites.paper.made_results import PAPER, analyse, make_results
 
 
 def pixels(path: Path) -> np.ndarray:
@@ -49,13 +46,3 @@ def test_each_algorithm_has_its_color_in_every_study(tmp_path: Path):
     assert share(tmp_path / "one.png", blue) == 0
     draw_curves(analyse(make_results(["maze"], PAPER.algorithms)), tmp_path / "all.png")
     assert min(share(tmp_path / "all.png", color) for color in (vermilion, blue)) > 0.001
-
-
-def test_archives_share_a_scale_from_0_to_100(tmp_path: Path):
-    half = np.full((2, 2), 50.0)
-    half[0, 0] = np.nan
-    draw_archives(analyse([make_result("maze", "cma-mae", 0, objectives=half)]), tmp_path / "half.png")
-    middle = matplotlib.colormaps["viridis"](0.5, bytes=True)[:3]
-    assert share(tmp_path / "half.png", middle) == pytest.approx(
-        3 * share(tmp_path / "half.png", EMPTY), rel=0.1
-    )

@@ -63,21 +63,9 @@ def column(name, value):
 
 DOCTORED = {
     "no scalars": (lambda c: c.texts.clear(), "the text 'scalars' is missing"),
-    "scalars deep": (lambda c: c.texts.update(scalars="[" * 10**5), ""),
-    "scalars a list": (lambda c: c.texts.update(scalars="[]"), "'scalars' must hold a JSON object"),
     "a scalar more": (scalar("colour", 1), "its scalars must be domain"),
-    "truth for a count": (scalar("trial", True), "'trial' must be of type int, not True"),
     "nothing for a number": (scalar("qd_score", None), "'qd_score' must be of type float, not None"),
-    "wide objectives": (
-        lambda c: c.arrays.update(objectives=np.zeros((2, 2))),
-        "'objectives' must be float32",
-    ),
-    "no history": (
-        lambda c: [c.arrays.pop(name) for name in [*c.arrays] if name.startswith("history/")],
-        "the history must have the columns best, coverage, evaluations, qd_score",
-    ),
     "uneven columns": (column("best", np.zeros(3)), r"'history/coverage' must have shape \(3,\), not \(2,\)"),
-    "a table": (column("best", np.zeros((2, 2))), "'history/best' must be float64 of rank 1"),
     "no numbers": (column("best", np.zeros(2, bool)), "the columns of the history must hold"),
 }
 

@@ -72,16 +72,6 @@ def check_seconds(result: TrialResult) -> None:
     assert 0 < seconds[0] < seconds[-1] <= result.cpu_seconds
 
 
-@pytest.mark.parametrize("batches", [99, 250])
-def test_at_most_a_hundred_rows_are_recorded_evenly(batches):
-    result = benchmark_trial(evaluations=200 * batches).run(Path(), silent)
-    evaluations = result.history["evaluations"]
-    assert (len(evaluations), evaluations[-1]) == (min(batches, 100), 200 * batches)
-    gaps = np.diff([0, *evaluations]) / 200
-    assert gaps.min() >= 1
-    assert gaps.max() - gaps.min() <= 1
-
-
 @pytest.mark.parametrize("algorithm", ["cma-mae", "openai-mae"])
 @pytest.mark.parametrize(("domain", "rate"), [("arm-10", 0.001), ("maze", 0.01)])
 def test_settings_are_those_of_the_paper(algorithm, domain, rate):
@@ -161,13 +151,3 @@ def test_the_folder_of_another_run_is_refused(uninterrupted, home, changes, word
     message = rf"holds another run \({words}.*\): remove it to run the trial again"
     with pytest.raises(InvalidFileError, match=message):
         replace(uninterrupted[0], **changes).run(home, silent)
-
-
-@pytest.mark.parametrize(
-    "text", [None, "", "{", "[]", '{"times": 3}', '{"times": {"200": [1]}, "search_bytes": 1}', "[" * 10**5]
-)
-def test_costs_that_cannot_be_read_are_refused(tmp_path, text):
-    if text is not None:
-        (tmp_path / "costs.json").write_text(text)
-    with pytest.raises(InvalidFileError, match=r"costs\.json does not tell how long the trial took: remove "):
-        trial_module._read_costs(tmp_path, 200)

@@ -55,12 +55,6 @@ def test_a_single_measure_is_cut_into_nine():
     assert regions == [0, None, None, None, None, 2, None, None, 3]
 
 
-def test_two_measures_are_cut_into_three_each():
-    measures = [(0.1, 0.1), (0.9, 0.1), (0.5, 0.9), (0.4, 0.99)]
-    regions = nine_regions(repertoire_of("walker", measures, [1, 2, 3, 4]))
-    assert regions == [None, 3, None, None, None, None, 0, None, 1]
-
-
 def test_gaits_move_and_empty_places_stay_grey(tmp_path):
     film_regions(repertoire_of("walker", [(0.1, 0.1), (0.9, 0.9)], [1, 2]), tmp_path / "x.mp4", seconds=0.5)
     frames = frames_of(tmp_path / "x.mp4")
