@@ -57,9 +57,8 @@ class ConfirmedSearch:
     on that. What is clear needs fewer trials. If the gait were no better, any order of its m confirmation
     trials and all k trials of the incumbent would be as likely as another, and all of its own would be the
     best ones with a probability of at most 1 / C(m + k, m), whatever the distribution. So once they are, this
-    is at most 0.1, and the difference is at least three standard errors, it is confirmed. Further trials can
-    undo that they are the best ones, never bring it about: looking after each trial adds nothing to the
-    error.
+    is at most 0.1, and the difference is at least three standard errors, it is confirmed. A later trial can
+    only break this ordering, so checking early does not raise the error rate.
 
     Confirmation trials count like all others, and at most half of all are kept for them: n is at most a
     quarter of the trials. Where three falls or more are allowed the last one is kept too, once a gait is on
@@ -172,6 +171,8 @@ class ConfirmedSearch:
             return "the trials that are left cannot confirm that another gait is better than the old one"
         if self._settled(found):
             return "the new gait did better than the old one in all trials, too often for chance"
+        if not self._comparison(found).better:
+            return "the new gait stays up, and the old one always fell"
         return "the new gait is confirmed"
 
     def _list(self) -> list[int]:

@@ -92,7 +92,8 @@ class Trial:
         cell: of the controller in the archive.
         seed: of the episode.
         predicted: objective expected before the trial.
-        measured: objective; the repertoire's minimum objective where the simulation diverged.
+        measured: objective; the least value that counts, see `RecoveryObjective`, where the simulation
+            diverged.
         fell: whether the robot fell, or the simulation diverged.
         steps: control steps survived.
         distance: progress towards the target [m].
@@ -321,8 +322,9 @@ class Recovery:
         before = max(0.0, self.healthy.distance)
         does = f"the robot {self.recovered.words(before)}"
         if self.row == self.incumbent:
-            reason = self.confirmation.words if self.confirmation else "of those tried it still promises most"
-            return f"no better gait was confirmed, the old one stays: {reason}; with it {does}"
+            reason = "none of the gaits tried is predicted to do better"
+            reason = self.confirmation.words if self.confirmation else reason
+            return f"keeping the old gait: {reason}; with it {does}"
         gain = self.recovered.objective - self.broken.objective
         stays_up = 2 * self.broken.falls > self.broken.episodes and self.recovered.walks(before)
         if gain <= 0 and not stays_up:

@@ -1,26 +1,23 @@
 """Recovery: tries controllers of a repertoire on a damaged robot until one works."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from adapt.confirmation import ConfirmedSearch
 from adapt.damage.damage import Damage
+from adapt.experiment import Attempt, Experiment
 from adapt.objective import Progress, RecoveryObjective, find_objective
 from adapt.oracle import find_oracle, true_objectives
 from adapt.records import Performance, Recovery, Trial
 from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.rehearsal.table import Table
-from adapt.relearning.refinement import RefinementSettings
 from adapt.requests import RecoveryRequest
-from adapt.selectors.catalogue import choose_selector, find_selector, make_selector
-from adapt.selectors.selector import Context, Prior, Selector
+from adapt.selectors.catalogue import choose_selector, find_selector
+from adapt.selectors.selector import Prior, Selector
 from adapt.self_model.calibration import Calibration
-from adapt.self_model.features import check_sensors
 from adapt.self_model.twin import Thinking
-from adapt.trials import Attempt, run_trials
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
 from robots.backend import Backend
@@ -108,29 +105,18 @@ def recover(
     truth = None
     if request.oracle or entry.needs_truth:
         truth = true_objectives(damaged, seed=seed, on_progress=trying)
-    if entry.thinks:
-        thinking = thinking or thinking_of(request, repertoire, backend)
-        hurried = thinking.hurried
-        thinking = replace(
-            thinking,
-            objective=aim,
-            calibration=thinking.calibration or calibration,
-            hurried=lambda: hurried() or interrupted(),
-        )
-    context = Context(
-        prior,
-        trials=request.trials,
-        seed=seed,
-        table=table,
-        truth=truth if entry.needs_truth else None,
-        max_falls=request.max_falls,
-        thinking=thinking,
+    request = request.model_copy(update={"selector": entry})
+    experiment = Experiment(repertoire, request, damaged, aim, prior, table, truth, backend)
+    hurried = thinking.hurried if thinking else lambda: False
+    chooser = experiment.selector(
+        thinking,
         on_thinking=thinking_on,
         on_refining=refining,
+        calibration=(thinking and thinking.calibration) or calibration,
+        hurried=lambda: hurried() or interrupted(),
     )
-    chooser = make_selector(entry, context)
     search = ConfirmedSearch(chooser, incumbent, confirmations=request.confirmations, nowhere=aim.nowhere)
-    tried = _trials(damaged, seed, search, aim, on_trial, interrupted, traced=entry.thinks)
+    tried = _trials(experiment, search, on_trial, interrupted)
     chosen = search.recommendation()
     recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
     best, reached = None, None
@@ -151,24 +137,10 @@ def recover(
         trials=tried,
         confirmation=search.confirmation(),
         row=chosen,
-        cell=_cell(damaged, search.selector, chosen),
+        cell=_cell(repertoire, search.selector, chosen),
         stop="it was interrupted" if interrupted() else search.stop,
         refined=search.selector.refined,
         seconds=damaged.robots[0].description.episode_steps * robot.control_step,
-    )
-
-
-def thinking_of(request: RecoveryRequest, repertoire: Repertoire, backend: Backend) -> Thinking:
-    """What a request says of a selector that simulates."""
-    refinement = None if request.refine == 0 else RefinementSettings.of(repertoire, request.refine)
-    sensors = check_sensors(request.sensors)
-    return Thinking(
-        repertoire,
-        request.think,
-        request.think_episodes,
-        sensors,
-        refinement=refinement,
-        backend=backend,
     )
 
 
@@ -196,24 +168,18 @@ def prior_of(
 
 
 def _trials(
-    damaged: Evaluator,
-    seed: int,
+    experiment: Experiment,
     search: ConfirmedSearch,
-    aim: RecoveryObjective,
     on_trial: Callable[[Trial], None] | None,
     interrupted: Callable[[], bool],
-    *,
-    traced: bool,
 ) -> tuple[Trial, ...]:
     """Try what the search asks for until it stops, at least the incumbent."""
-    attempts = run_trials(damaged, search, seed, first=1, traced=traced)
-    tried: list[Trial] = []
+    attempts, tried = experiment.trials(search, first=1), list[Trial]()
     while not (tried and interrupted()):
         confirms = search.confirms
         if (attempt := next(attempts, None)) is None:
             break
-        trial = _trial(damaged, search.selector, attempt, len(tried) + 1, confirms=confirms)
-        tried.append(replace(trial, objective=aim.name))
+        tried.append(_trial(experiment, search.selector, attempt, len(tried) + 1, confirms=confirms))
         if on_trial:
             on_trial(tried[-1])
     return tuple(tried)
@@ -264,25 +230,25 @@ def performance_of(episodes: Episodes, aim: RecoveryObjective) -> Performance:
     )
 
 
-def _cell(evaluator: Evaluator, selector: Selector, row: int) -> tuple[int, ...]:
+def _cell(repertoire: Repertoire, selector: Selector, row: int) -> tuple[int, ...]:
     """Cell of a gait; of one that was refined that of the gait from which it was."""
     parents = {gait.row: gait.parent for gait in selector.refined}
     while row in parents:
         row = parents[row]
-    return evaluator.repertoire.cell(row)
+    return repertoire.cell(row)
 
 
 def _trial(
-    evaluator: Evaluator, selector: Selector, attempt: Attempt, number: int, *, confirms: bool
+    experiment: Experiment, selector: Selector, attempt: Attempt, number: int, *, confirms: bool
 ) -> Trial:
     """The record of a trial."""
-    row, episodes = attempt.row, attempt.episodes
+    row, episodes, repertoire = attempt.row, attempt.episodes, experiment.repertoire
     return Trial(
         number=number,
         row=row,
-        cell=_cell(evaluator, selector, row),
-        specialist=evaluator.repertoire.speciality(row),
-        refined=row >= len(evaluator.repertoire),
+        cell=_cell(repertoire, selector, row),
+        specialist=repertoire.speciality(row),
+        refined=row >= len(repertoire),
         seed=attempt.seed,
         predicted=attempt.predicted,
         measured=attempt.outcome.objective,
@@ -292,6 +258,7 @@ def _trial(
         diagnosis={cause: p for cause, p in selector.reported_diagnosis() if p >= _NEGLIGIBLE},
         confirms=confirms,
         thought=selector.thought(),
+        objective=experiment.aim.name,
     )
 
 

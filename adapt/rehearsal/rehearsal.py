@@ -1,5 +1,6 @@
 """The evaluation behind a rehearsal: every elite under every damage of a library."""
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from robots.robot import Robot
 from robots.seeds import SeedFamily
 from robots.simulation.threads import ALL_CORES
 
+_log = logging.getLogger(__name__)
 _QUICK_STEPS = 12_000_000  # control steps of a rehearsal that a recovery may begin with, some minutes at most
 _QUICK_EPISODES = 1  # of each elite under each condition
 
@@ -44,13 +46,21 @@ def quick_rehearsal(
 
     Returns:
         The table; None for a robot with less than two legs, if that could take more than 12 million control
-        steps, or if it was stopped.
+        steps, which is logged, or if it was stopped.
     """
     robot = repertoire.robot
     legs = robot.description.legs if len(robot.description.legs) > 1 else ()
     damages: list[Damage] = [kind(leg) for kind in (Dead, Lost) for leg in legs]
     episodes = (1 + len(damages)) * len(repertoire) * _QUICK_EPISODES
-    if not damages or episodes * robot.description.episode_steps > _QUICK_STEPS:
+    steps = episodes * robot.description.episode_steps
+    if steps > _QUICK_STEPS:
+        _log.info(
+            "lost and dead legs are not rehearsed first, since that would take %s control steps and at most "
+            "%s are taken: `surefoot rehearse` makes a rehearsal beforehand",
+            f"{steps:,}",
+            f"{_QUICK_STEPS:,}",
+        )
+    if not damages or steps > _QUICK_STEPS:
         return None
     evaluation = rehearsal(repertoire, damages, episodes=_QUICK_EPISODES, seed=seed, backend=backend)
     evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)), stop=stop)

@@ -16,10 +16,10 @@ from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, join
 from adapt.relearning.refinement import RefinementSettings
-from adapt.selectors.catalogue import SelectorEntry, find_selector, make_selector, selector_entries
-from adapt.selectors.selector import Context, Prior, Selector
+from adapt.requests import RecoveryRequest
+from adapt.selectors.catalogue import SelectorEntry, find_selector, selector_entries
+from adapt.selectors.selector import Prior
 from adapt.selectors.self_model import REFINEMENTS
-from adapt.self_model.twin import Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
@@ -40,6 +40,7 @@ from suites.recovery.table import Results, recovery_tables
 from suites.recovery.tracks import Track, draw_faults
 from suites.recovery.trial import DamagedRobot, RecoveryTrial
 from suites.recovery.videos import recovery_videos
+from suites.requests import RECOVERIES
 from suites.study import run_claimed
 from suites.suite import Estimate, Key, Suite, fault_seed
 from suites.videos import Video
@@ -61,11 +62,9 @@ class RecoverySuite(Suite):
         damages: listed faults, instead of those of the package.
         faults: of each track; all that are listed, and 60 random ones, by default.
         seeds: recoveries of each selector from each fault.
-        trials: of each recovery.
         noise: standard deviations of what a trial measures, as a share of the objective and in its units.
-        think_seconds, think_episodes: see `Thinking`.
-        refine_episodes: of each search for a better gait, see `RefinementSettings`.
-        objective: what gaits are selected, refined and scored by, see `adapt.objective`.
+        request: what each recovery is to do; selectors and seeds are those of the plan, and nothing is
+            confirmed.
     """
 
     name: str = "recovery"
@@ -76,12 +75,8 @@ class RecoverySuite(Suite):
     damages: tuple[Damage, ...] | None = None
     faults: int | None = None
     seeds: int = 10
-    trials: int = 20
     noise: tuple[float, float] = (0.05, 0.02)
-    think_seconds: float | None = None
-    think_episodes: int | None = 1200
-    refine_episodes: int | None = None
-    objective: str = "reward"
+    request: RecoveryRequest = RECOVERIES
     suffix: ClassVar[str] = ".json"
 
     def identity(self) -> Mapping[str, Any]:
@@ -92,7 +87,7 @@ class RecoverySuite(Suite):
             "repertoire": fingerprint(self.repertoire)[:16],
             "library": library.fingerprint[:16] if library else "none",
             "seed": self.seed,
-            "trials": self.trials,
+            "trials": self.request.trials,
             "noise": "{:g}, {:g}".format(*self.noise),
             "thinking": self._thinking,
             "refinement": f"{self._refinement.episodes:,} episodes",
@@ -101,10 +96,10 @@ class RecoverySuite(Suite):
 
     def check(self) -> list[str]:
         """Refuse what cannot be run."""
-        if not 1 <= self.trials <= len(self.repertoire):
+        if not 1 <= self.request.trials <= len(self.repertoire):
             raise InvalidValueError(
                 f"the number of trials must be at most the {len(self.repertoire)} gaits of the repertoire, "
-                f"not {self.trials}"
+                f"not {self.request.trials}"
             )
         for name in self.selectors:
             entry = _entry(name)
@@ -153,8 +148,7 @@ class RecoverySuite(Suite):
             known |= {"gait": oracle.gait, "final": oracle.final, "score": oracle.score}
         else:
             started = time.perf_counter()
-            selector = self._selector(trial, folder, seed)
-            known |= self._robot(trial).recover(selector, self.trials, seed, report)
+            known |= self._recover(trial, folder, seed, report)
         return RecoveryResult(**known, took=time.perf_counter() - started)
 
     def read(self, path: Path) -> OracleResult | RecoveryResult:
@@ -195,12 +189,13 @@ class RecoverySuite(Suite):
     @property
     def _refinement(self) -> RefinementSettings:
         """Of selectors that refine gaits."""
-        return RefinementSettings.of(self.repertoire, self.refine_episodes)
+        return RefinementSettings.of(self.repertoire, self.request.refine)
 
     @property
     def _thinking(self) -> str:
         """How long selectors think, in words."""
-        return f"{self.think_seconds:g} s" if self.think_seconds else f"{self.think_episodes:,} episodes"
+        request = self.request
+        return f"{request.think:g} s" if request.think else f"{request.think_episodes:,} episodes"
 
     @cached_property
     def _faults(self) -> dict[str, list[Damage]]:
@@ -224,11 +219,11 @@ class RecoverySuite(Suite):
     @cached_property
     def _aim(self) -> RecoveryObjective:
         """The objective; what the whole robot walks sets the price of a fall."""
-        if self.objective == "reward":
+        if self.request.objective == "reward":
             return find_objective("reward", self.repertoire, 0.0)
         whole = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, backend=self.backend)
         episodes = fresh_episodes(whole, find_incumbent(whole, seed=self.seed), self.seed)
-        return find_objective(self.objective, self.repertoire, float(episodes.distances.mean()))
+        return find_objective(self.request.objective, self.repertoire, float(episodes.distances.mean()))
 
     @cached_property
     def _prior(self) -> Prior:
@@ -261,29 +256,24 @@ class RecoverySuite(Suite):
             time.sleep(_WAIT)
         return found
 
-    def _selector(self, trial: RecoveryTrial, folder: Path, seed: int) -> Selector:
-        """Start the selector of a trial."""
-        entry, track = _entry(trial.selector), trial.tracks[0]
+    def _recover(
+        self, trial: RecoveryTrial, folder: Path, seed: int, report: Callable[[float], None]
+    ) -> dict[str, Any]:
+        """Recover as a trial says."""
+        entry, request = _entry(trial.selector), self.request
+        changes: dict[str, Any] = {"selector": entry, "seed": seed}
+        if request.think:
+            changes["think_episodes"] = None
+        if trial.selector.endswith(WITHOUT):
+            changes["refine"] = 0
         table = self._given(trial, folder) if entry.takes_table else None
-        refines = entry.thinks and not trial.selector.endswith(WITHOUT)
-        thinking = Thinking(
-            self.repertoire,
-            self.think_seconds,
-            None if self.think_seconds else self.think_episodes,
-            without=tuple(sorted(trial.damage.families - {"pair"})) if track.left_out else (),
-            before=self._robot(trial).before() if track.gap and entry.thinks else (),
-            objective=self._aim,
-            refinement=self._refinement if refines else None,
-            backend=self.backend,
-        )
-        context = Context(
+        return self._robot(trial).recover(
+            request.model_copy(update=changes),
             self._prior,
-            trials=self.trials,
-            seed=seed,
-            table=table and self._aim.of_table(table),
-            thinking=thinking if entry.thinks else None,
+            table and self._aim.of_table(table),
+            trial.tracks[0].left_out,
+            report,
         )
-        return make_selector(entry, context)
 
     def _given(self, trial: RecoveryTrial, folder: Path) -> Table | None:
         """What a selector is given of the library, and what that lacks if the track gives it too."""
@@ -312,12 +302,13 @@ class RecoverySuite(Suite):
         """How long a trial of a selector takes [s], by the pace of episodes."""
         if name == ORACLE:
             return (len(self.repertoire) + (FINALISTS + 3) * FINAL_EPISODES) * pace
-        episodes = self.trials + (1 + _RECOMMENDED) * FINAL_EPISODES
+        trials = self.request.trials
+        episodes = trials + (1 + _RECOMMENDED) * FINAL_EPISODES
         if not _entry(name).thinks:
             return episodes * pace
         if not name.endswith(WITHOUT):
-            episodes += min(self.trials, REFINEMENTS) * self._refinement.episodes
-        return episodes * pace + self.trials * (self.think_seconds or (self.think_episodes or 0) * pace)
+            episodes += min(trials, REFINEMENTS) * self._refinement.episodes
+        return episodes * pace + trials * (self.request.think or (self.request.think_episodes or 0) * pace)
 
     def _notes(self) -> list[str]:
         """Sentences on how the study was run."""
@@ -329,9 +320,9 @@ class RecoverySuite(Suite):
             "which part of it selectors are given."
             if library
             else "There is no library.",
-            f"Every trial is simulated. Trials of each recovery: {self.trials}; recoveries of each selector "
-            f"from each fault: {self.seeds}; seed {self.seed}. What a trial measures has normal noise of "
-            f"standard deviations {self.noise[0]:.0%} of it and {self.noise[1]:g}.",
+            f"Every trial is simulated. Trials of each recovery: {self.request.trials}; recoveries of each "
+            f"selector from each fault: {self.seeds}; seed {self.seed}. What a trial measures has normal "
+            f"noise of standard deviations {self.noise[0]:.0%} of it and {self.noise[1]:g}.",
             f"Selectors: {'; '.join(f'{name}: {_entry(name).summary}' for name in self.selectors)}. "
             f"Those that think simulate for {self._thinking} after each trial, and refine gaits in up to "
             f"{REFINEMENTS} searches of {self._refinement.episodes:,} episodes unless they end in {WITHOUT}. "

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from adapt.damage.damage import Damage
+from adapt.experiment import Experiment, run_trial
 from adapt.objective import RecoveryObjective
 from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectives
 from adapt.records import Outcome
-from adapt.selectors.selector import Selector
-from adapt.trials import run_trial, run_trials
+from adapt.rehearsal.table import Table
+from adapt.requests import RecoveryRequest
+from adapt.selectors.selector import Prior
 from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
 from robots.backend import Backend
@@ -72,7 +74,7 @@ class DamagedRobot:
         backend: Backend,
         aim: RecoveryObjective,
     ) -> None:
-        self._repertoire, self._gap, self._seed = repertoire, track.gap, seed
+        self._repertoire, self._damage, self._gap, self._seed = repertoire, damage, track.gap, seed
         self._noise, self._backend, self._aim = noise, backend, aim
         robot = repertoire.robot
         self._whole: Robot = randomised(robot, seed) if track.gap else robot
@@ -110,21 +112,36 @@ class DamagedRobot:
         known = {"gait": best, "final": self.final(best), "score": self.score(best)}
         return known | {"incumbent": self.score(incumbent), "whole": whole}
 
-    def recover(self, selector: Selector, trials: int, seed: int, report: Any) -> dict[str, Any]:
-        """One recovery, trial by trial, also after the selector would have stopped; see `RecoveryResult`."""
+    def recover(
+        self, request: RecoveryRequest, prior: Prior, table: Table | None, left_out: bool, report: Any
+    ) -> dict[str, Any]:
+        """One recovery, trial by trial, also after the selector would have stopped; see `RecoveryResult`.
+
+        Args:
+            request: what to do.
+            prior: of all gaits.
+            table: what the selector is given of the library.
+            left_out: whether a selector that simulates does not think of the families of the damage.
+            report: told the share of trials that were made.
+        """
         scores, falls, thoughts, stop = [], [], [], None
         evaluator = self._start(self._damaged)
-        tries = run_trials(
-            evaluator, selector, seed, first=0, traced=True, measured=partial(self._measured, seed)
+        experiment = Experiment(
+            self._repertoire, request, evaluator, self._aim, prior, table, backend=self._backend
         )
-        for trial, attempt in enumerate(islice(tries, trials), start=1):
+        selector = experiment.selector(
+            without=tuple(sorted(self._damage.families - {"pair"})) if left_out else (),
+            before=self.before() if self._gap and experiment.entry.thinks else (),
+        )
+        tries = experiment.trials(selector, measured=partial(self._measured, request.seed))
+        for trial, attempt in enumerate(islice(tries, request.trials), start=1):
             gait_now = selector.recommendation()
             scores.append(self._score(evaluator, gait_now))
             falls.append(attempt.outcome.fell)
             thoughts.append(selector.thought())
             if selector.done() and stop is None:
                 stop = trial
-            report(trial / trials)
+            report(trial / request.trials)
         final = float(final_means(evaluator, np.array([gait_now]), seed=self._seed)[0])
         cause, probability = (selector.diagnosis() or [("", 0.0)])[0]
         return {
@@ -135,7 +152,7 @@ class DamagedRobot:
             "scores": [score for score, _ in scores],
             "fallen": scores[-1][1],
             "falls": falls,
-            "stop": stop or trials,
+            "stop": stop or request.trials,
             "seconds": float(np.mean([thought.seconds if thought else 0.0 for thought in thoughts])),
             "explained": float(thoughts[0].explained) if thoughts[0] else 0.0,
             "diagnosis": cause,

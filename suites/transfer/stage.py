@@ -1,6 +1,5 @@
 """`Stage`: a world in which gaits of a repertoire run, whole and damaged."""
 
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -11,13 +10,11 @@ from adapt.damage import HEALTHY
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.parts import RobotParts
 from adapt.damage.text import damage_from
+from adapt.experiment import Experiment, run_trial
 from adapt.objective import RecoveryObjective, find_objective
 from adapt.oracle import true_objectives
-from adapt.relearning.refinement import RefinementSettings
-from adapt.selectors.catalogue import find_selector, make_selector
-from adapt.selectors.selector import Context, Prior, Selector
-from adapt.self_model.twin import Thinking
-from adapt.trials import run_trial, run_trials
+from adapt.requests import RecoveryRequest
+from adapt.selectors.selector import Prior
 from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
 from robots.backend import Backend
@@ -76,15 +73,7 @@ class Stage:
             "upright": 1 - float(found.fell.mean()),
         }
 
-    def recover(
-        self,
-        damage: Damage,
-        number: int,
-        selector: str,
-        trials: int,
-        think: int,
-        refinement: RefinementSettings | None,
-    ) -> dict[str, Any]:
+    def recover(self, damage: Damage, number: int, request: RecoveryRequest) -> dict[str, Any]:
         """Recover from a fault on the robot of its number: what `suites.transfer.report` tells of it.
 
         The first trial is of the gait that the robot walks with, as in `recover`.
@@ -92,15 +81,18 @@ class Stage:
         Scores are progress while up [m]; what they are a share of is that of the best gait of the repertoire
         found there.
         """
-        seed = fault_seed(self._seed, number)
-        chooser = self._selector(selector, number, trials, think, refinement, seed)
-        rows, falls = [], 0
+        seed, best_known = fault_seed(self._seed, number), self._repertoire.best()
+        request = request.model_copy(update={"seed": seed})
         evaluator = self._evaluator(damage, number)
-        attempts = run_trials(evaluator, chooser, seed, first=0, traced=True, begin=self._repertoire.best())
-        for attempt in islice(attempts, trials):
+        experiment = Experiment(
+            self._repertoire, request, evaluator, self._aim, self._prior, backend=self._backend
+        )
+        before = self._trace_before(number, seed) if experiment.entry.thinks else ()
+        chooser, rows, falls = experiment.selector(before=before), [], 0
+        for attempt in islice(experiment.trials(chooser, begin=best_known), request.trials):
             rows.append(chooser.recommendation())
             falls += attempt.outcome.fell
-        tried = [self._repertoire.best(), *rows]
+        tried = [best_known, *rows]
         scores = self._scores(evaluator, self._robot(damage, number), tried, seed)
         best = max(score for row, (score, _) in scores.items() if row < len(self._repertoire))
         thought = chooser.thought()
@@ -176,32 +168,11 @@ class Stage:
     def _prior(self) -> Prior:
         return Prior(self._expected(self._repertoire.robot), self._repertoire.gaits.measures, self._aim.least)
 
-    def _selector(
-        self,
-        name: str,
-        number: int,
-        trials: int,
-        think: int,
-        refinement: RefinementSettings | None,
-        seed: int,
-    ) -> Selector:
-        """Start a selector, which knows a trace of the robot from before the fault if it thinks."""
-        context = Context(self._prior, trials=trials, seed=seed)
-        if not find_selector(name).thinks:
-            return make_selector(name, context)
-        row = self._repertoire.best()
-        whole = self._evaluator(_WHOLE, number)
-        seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, 1)
-        trace = run_trial(whole, row, seeds, traced=True)[0].trace
-        thinking = Thinking(
-            self._repertoire,
-            episodes=think,
-            before=((row, trace),),
-            objective=self._aim,
-            refinement=refinement,
-            backend=self._backend,
-        )
-        return make_selector(name, replace(context, thinking=thinking))
+    def _trace_before(self, number: int, seed: int) -> tuple[tuple[int, np.ndarray], ...]:
+        """A trace of the best gait on the robot of a number, from before the fault."""
+        row, seeds = self._repertoire.best(), derive_seeds(seed, SeedFamily.INCUMBENT, 0, 1)
+        outcome, _ = run_trial(self._evaluator(_WHOLE, number), row, seeds, traced=True)
+        return ((row, outcome.trace),)
 
     def _scores(
         self, evaluator: Evaluator, robot: Robot, rows: list[int], seed: int

@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
 from adapt.relearning.refinement import RefinementSettings
+from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import find_selector
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot
 from suites.records import read_record, write_record
+from suites.requests import TRANSFERS
 from suites.suite import Estimate, Key, Suite, fault_seed
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
 from suites.transfer.report import write_report
@@ -50,43 +52,39 @@ class TransferSuite(Suite):
         repertoires: by name.
         worlds: to walk in; PyBullet's is left out for robots that it does not have.
         damages: texts of faults to recover from; None for those of `default_faults`.
-        selector: by which to recover.
         gaits: how many of the best gaits walk.
-        trials: of each recovery.
-        think: episodes that the selector simulates after each trial.
-        refine: episodes of each search for a better gait, 0 for none; those of `surefoot recover` by default.
+        request: what each recovery is to do; seeds are those of the faults, and nothing is confirmed.
     """
 
     name: str = "transfer"
     repertoires: Mapping[str, Repertoire]
     worlds: tuple[TransferWorld, ...]
     damages: tuple[str, ...] | None = None
-    selector: str = "self-model"
     gaits: int = 20
-    trials: int = 5
-    think: int = 400
-    refine: int | None = None
+    request: RecoveryRequest = TRANSFERS
     suffix: ClassVar[str] = ".json"
 
     def identity(self) -> Mapping[str, Any]:
         """What the results are a function of."""
+        request = self.request
         return {
             "study": self.name,
             "repertoires": {label: fingerprint(one)[:16] for label, one in self.repertoires.items()},
             "seed": self.seed,
             "gaits": self.gaits,
-            "recoveries": f"{self.trials} trials, first of the old gait, {self.think} episodes of thinking",
-            "refinement": "default" if self.refine is None else f"{self.refine} episodes",
+            "recoveries": f"{request.trials} trials, first of the old gait, {request.think_episodes} "
+            "episodes of thinking",
+            "refinement": "default" if request.refine is None else f"{request.refine} episodes",
         }
 
     def check(self) -> list[str]:
         """Refuse what cannot be run; say what is left out."""
-        entry = find_selector(self.selector)
+        entry = find_selector(self.request.selector)
         if entry.needs_truth or entry.needs_table:
-            raise InvalidValueError(f"the {self.selector} selector needs more than gaits: choose another one")
+            raise InvalidValueError(f"the {entry.name} selector needs more than gaits: choose another one")
         elsewhere = any(world.elsewhere for world in self.worlds)
         for label, one in self.repertoires.items():
-            if not max(self.gaits, self.trials) <= len(one):
+            if not max(self.gaits, self.request.trials) <= len(one):
                 raise InvalidValueError(f"{label} has only {len(one)} gaits")
             faults = self._faults(one.robot)
             if elsewhere and pybullet_is_installed() and one.robot.name in ENVIRONMENTS:
@@ -107,7 +105,7 @@ class TransferSuite(Suite):
         walks = [TransferTrial(label, world, 0, GAITS) for label, world in stages]
         count = max(len(self._faults(one.robot)) for one in self.repertoires.values())
         return walks + [
-            TransferTrial(label, world, number, self.selector)
+            TransferTrial(label, world, number, find_selector(self.request.selector).name)
             for number in range(count)
             for label, world in stages
             if world.recovers and number < len(self._faults(self.repertoires[label].robot))
@@ -125,8 +123,7 @@ class TransferSuite(Suite):
         else:
             repertoire = self.repertoires[trial.label]
             damage = self._faults(repertoire.robot)[trial.number]
-            refinement = None if self.refine == 0 else RefinementSettings.of(repertoire, self.refine)
-            figures = stage.recover(damage, trial.number, trial.method, self.trials, self.think, refinement)
+            figures = stage.recover(damage, trial.number, self.request)
         known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
         seed, took = self.trial_seed(trial.key), time.perf_counter() - started
         return TransferResult(**known, seed=seed, took=took, figures=figures)
@@ -187,6 +184,7 @@ class TransferSuite(Suite):
 
     def _notes(self) -> list[str]:
         """Sentences on how the study was run."""
+        request = self.request
         return [
             *(
                 f"{label}: {one.robot.name}, {len(one):,} gaits of {one.settings.algorithm} after "
@@ -194,17 +192,18 @@ class TransferSuite(Suite):
                 f"{one.problem.randomization or 'its model as it is'}."
                 for label, one in self.repertoires.items()
             ),
-            f"Recoveries: {self.trials} trials each, by {self.selector}, which simulates {self.think} "
-            f"episodes of the model after each, and refines {self._refines}; seed {self.seed}.",
+            f"Recoveries: {request.trials} trials each, by {request.selector}, which simulates "
+            f"{request.think_episodes} episodes of the model after each, and refines {self._refines}; "
+            f"seed {self.seed}.",
         ]
 
     @property
     def _refines(self) -> str:
         """What is refined, in words."""
-        if self.refine == 0:
+        if self.request.refine == 0:
             return "no gait"
         lengths = (
-            f"{label} for {RefinementSettings.of(one, self.refine).episodes:,}"
+            f"{label} for {RefinementSettings.of(one, self.request.refine).episodes:,}"
             for label, one in self.repertoires.items()
         )
         return f"gaits in up to three searches ({', '.join(lengths)} episodes)"

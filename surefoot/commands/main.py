@@ -104,9 +104,10 @@ def run_commands(commands: click.Group) -> None:
 
     Where nothing can be printed, the work goes on, and the exit code tells of it in the end.
     """
-    logger = logging.getLogger("repertoire")
-    logger.setLevel(logging.INFO)
-    logger.addHandler(_Notes())
+    for name in ("repertoire", "adapt"):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.addHandler(_Notes())
     output, complaining = LastingStream(sys.stdout), LastingStream(sys.stderr)
     with redirect_stdout(cast(TextIO, output)), redirect_stderr(cast(TextIO, complaining)):
         _run(commands, output)

@@ -16,6 +16,21 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _UNIONS = (Union, types.UnionType)
 
 
+class _SelectorOption(click.Option):
+    """An option whose help lists the selectors that there are, once help is asked for."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and its help."""
+        from adapt.selectors.catalogue import DEFAULT_SELECTOR, selector_entries
+
+        known = "; ".join(f"{name}: {entry.summary}" for name, entry in selector_entries().items())
+        self.help = f"How trials are chosen: {known}.  [default: {DEFAULT_SELECTOR}]"
+        return super().get_help_record(ctx)
+
+
+selector_option = click.option("--selector", cls=_SelectorOption, metavar="NAME")
+
+
 def setting_option(
     record: type, name: str, *, flag: str = "", default: object = ..., more: str = ""
 ) -> Decorator:
@@ -52,24 +67,32 @@ def setting_options(record: type, names: Iterable[str], *, default: object = ...
     return add
 
 
-def request_options(record: type[Record], **others: Decorator) -> Decorator:
+def request_options(
+    request: type[Record] | Record, *names: str, **others: Decorator
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command the options of a request, and instead of their values the request as `request`.
 
     Args:
-        record: of the request.
+        request: its record; or a request, whose values are then the defaults.
+        *names: of the fields that the command has options for; all by default.
         **others: options for fields that need one of their own.
     """
-    names = list(record.model_fields)
+    record = request if isinstance(request, type) else type(request)
+    known = {} if isinstance(request, type) else dict(request)
+    asked_for = names or tuple(record.model_fields)
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def asking(*arguments: Any, **options: Any) -> Any:
-            given = {name: options.pop(name) for name in names}
-            return command(*arguments, request=asked(record, given), **options)
+            given = {name: options.pop(name) for name in asked_for}
+            chosen = known | {name: value for name, value in given.items() if value is not None}
+            return command(*arguments, request=asked(record, chosen), **options)
 
         called: Callable[..., Any] = asking
-        for name in reversed(names):
-            called = others.get(name, setting_option(record, name))(called)
+        for name in reversed(asked_for):
+            default = known.get(name, default_of(record, name))
+            option = others.get(name) or setting_option(record, name, default=default)
+            called = option(called)
         return called
 
     return add

@@ -18,25 +18,12 @@ from surefoot.commands.console import (
     rehearsal_option,
     threads_option,
 )
-from surefoot.commands.options import request_options
+from surefoot.commands.options import request_options, selector_option
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
     from adapt.selectors.catalogue import SelectorEntry
     from robots.backend import Backend
-
-
-class SelectorOption(click.Option):
-    """An option whose help lists the selectors that there are, once help is asked for."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option and its help."""
-        from adapt.selectors.catalogue import DEFAULT_SELECTOR, selector_entries
-
-        known = "; ".join(f"{name}: {entry.summary}" for name, entry in selector_entries().items())
-        default = f"[default: {DEFAULT_SELECTOR}]"
-        self.help = f"How trials are chosen: {known}.  {default}"
-        return super().get_help_record(ctx)
 
 
 @click.command()
@@ -62,7 +49,7 @@ class SelectorOption(click.Option):
     help="What `surefoot calibrate` found: a model of the real robot breaks, and self-model thinks with it.  "
     "[default: FILE-calibration if it is there]",
 )
-@request_options(RecoveryRequest, selector=click.option("--selector", cls=SelectorOption, metavar="NAME"))
+@request_options(RecoveryRequest, selector=selector_option)
 @click.option(
     "--out",
     type=AnyPath,

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
-from adapt.objective import OBJECTIVES
+from adapt.requests import RecoveryRequest
+from suites.requests import RECOVERIES
 from surefoot.commands.console import AnyPath, Names, Number, Positive, RepertoireFile
+from surefoot.commands.options import request_options
 from surefoot.commands.studies import run_study, study_options
 
 
@@ -35,7 +37,6 @@ from surefoot.commands.studies import run_study, study_options
     help="Number of faults of each track.  [default: all that are listed, or 60 random ones]",
 )
 @click.option("--seeds", type=Positive, help="Recoveries from each fault with each selector.  [default: 10]")
-@click.option("--trials", type=Positive, help="Trials of each recovery.  [default: 20]")
 @click.option(
     "--noise",
     type=(Number(min=0), Number(min=0)),
@@ -43,30 +44,7 @@ from surefoot.commands.studies import run_study, study_options
     help="Standard deviations of a trial's noise: as a share of the objective, and in its units.  "
     "[default: 0.05 0.02]",
 )
-@click.option(
-    "--think",
-    "think_seconds",
-    type=Number(min=0, min_open=True),
-    metavar="SECONDS",
-    help="How long self-model simulates after the first trial of each gait, instead of --think-episodes.",
-)
-@click.option(
-    "--think-episodes",
-    type=Positive,
-    help="Episodes that self-model simulates after the first trial of each gait.  [default: 1200]",
-)
-@click.option(
-    "--refine",
-    "refine_episodes",
-    type=Positive,
-    help="Length of each search of self-model for a better gait.  [default: that of `surefoot "
-    "recover`; self-model-without-refinement makes none]",
-)
-@click.option(
-    "--objective",
-    type=click.Choice(OBJECTIVES),
-    help="What gaits are selected, refined and scored by.  [default: reward]",
-)
+@request_options(RECOVERIES, "trials", "think", "think_episodes", "refine", "objective")
 @study_options("recovery", simulated=True, filmed="the best recoveries")
 def recovery(
     file: Path,
@@ -75,6 +53,7 @@ def recovery(
     damages: Path | None,
     selectors: tuple[str, ...] | None,
     tracks: tuple[str, ...] | None,
+    request: RecoveryRequest,
     **options: Any,
 ) -> None:
     """Break the robot of the repertoire FILE in many ways, and compare how selectors recover.
@@ -93,12 +72,12 @@ def recovery(
     if elites_only:
         library = library and library.first(len(repertoire.elites))
         repertoire = replace(repertoire, specialists=None)
-    names = ("faults", "seeds", "trials", "noise", "think_seconds", "think_episodes", "seed")
-    given = {name: options.pop(name) for name in (*names, "refine_episodes", "objective")}
+    given = {name: options.pop(name) for name in ("faults", "seeds", "noise", "seed")}
     suite = RecoverySuite(
         repertoire=repertoire,
         library=library,
         tracks=chosen,
+        request=request,
         selectors=selectors or default_selectors(),
         damages=tuple(read_damages(damages, repertoire.robot)) if damages else None,
         **{name: value for name, value in given.items() if value is not None},

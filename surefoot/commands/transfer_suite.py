@@ -5,8 +5,11 @@ from typing import Any
 
 import click
 
+from adapt.requests import RecoveryRequest
 from robots.errors import InvalidValueError
-from surefoot.commands.console import Names, Positive, RepertoireFile, Whole
+from suites.requests import TRANSFERS
+from surefoot.commands.console import Names, Positive, RepertoireFile
+from surefoot.commands.options import request_options, selector_option
 from surefoot.commands.studies import run_study, study_options
 
 
@@ -23,23 +26,12 @@ from surefoot.commands.studies import run_study, study_options
     type=Names(),
     help="Faults to recover from.  [default: the motors of one leg dead, of another weak, of a third stuck]",
 )
-@click.option("--selector", help="Selector that chooses the trials.  [default: self-model]")
 @click.option("--gaits", type=Positive, help="Number of gaits that walk, the best.  [default: 20]")
-@click.option("--trials", type=Positive, help="Trials of each recovery.  [default: 5]")
-@click.option(
-    "--think-episodes",
-    "think",
-    type=Positive,
-    help="Episodes that self-model simulates after the first trial of each gait.  [default: 400]",
-)
-@click.option(
-    "--refine",
-    type=Whole(min=0),
-    metavar="EPISODES",
-    help="Episodes of each search for a better gait, 0 for none.  [default: that of `surefoot recover`]",
-)
+@request_options(TRANSFERS, "selector", "trials", "think_episodes", "refine", selector=selector_option)
 @study_options("transfer", simulated=True)
-def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options: Any) -> None:
+def transfer(
+    files: tuple[Path, ...], worlds: tuple[str, ...] | None, request: RecoveryRequest, **options: Any
+) -> None:
     """Let the best gaits of the repertoires FILES walk where they were not trained, and recover there.
 
     Worlds have other physics, motors, sensors or ground than the model of the gaits, or are PyBullet's own
@@ -55,11 +47,11 @@ def transfer(files: tuple[Path, ...], worlds: tuple[str, ...] | None, **options:
     labels = [file.resolve().parent.name if file.name == FILE_NAME else file.stem for file in files]
     if len(set(labels)) < len(labels):
         raise InvalidValueError(f"repertoires must have different names, not {', '.join(labels)}")
-    names = ("damages", "selector", "gaits", "trials", "think", "refine", "seed")
-    given = {name: options.pop(name) for name in names}
+    given = {name: options.pop(name) for name in ("damages", "gaits", "seed")}
     suite = TransferSuite(
         repertoires={label: read_repertoire(file) for label, file in zip(labels, files, strict=True)},
         worlds=chosen,
+        request=request,
         **{name: value for name, value in given.items() if value is not None},
     )
     run_study(suite, **options)

@@ -16,7 +16,7 @@ from adapt.objective import TrainingReward
 from adapt.oracle import find_oracle
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
-from adapt.selectors.multi_prior import fitted
+from adapt.selectors import self_model
 from adapt.self_model.relearner import Relearner
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.specialists import Specialists
@@ -32,6 +32,7 @@ from suites.recovery.suite import RecoverySuite
 from suites.recovery.tracks import find_tracks
 from suites.recovery.trial import DamagedRobot
 from suites.recovery.videos import recovery_videos
+from suites.requests import RECOVERIES
 from suites.study import Study, run_claimed
 from suites.suite import fault_seed
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire
@@ -60,13 +61,9 @@ def binding(monkeypatch):
 
 def make_suite(repertoire, library, *tracks: str, **changes) -> RecoverySuite:
     damages = tuple(parse_damage(text, repertoire.robot) for text in BROKEN)
-    few = {
-        "seeds": 1,
-        "trials": 2,
-        "think_episodes": 30,
-        "selectors": ("random", "rehearsed"),
-        "damages": damages,
-    }
+    asked = {name: changes.pop(name) for name in ("trials", "objective") if name in changes}
+    request = RECOVERIES.model_copy(update={"trials": 2, "think_episodes": 30, **asked})
+    few = {"seeds": 1, "selectors": ("random", "rehearsed"), "damages": damages, "request": request}
     return RecoverySuite(repertoire=repertoire, library=library, tracks=find_tracks(tracks), **few | changes)
 
 
@@ -181,7 +178,7 @@ def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, bi
 
 
 def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_path, binding, monkeypatch):
-    monkeypatch.setattr(fitted, "TRUSTED", -1.0)  # of an untrained robot, fits explain nothing
+    monkeypatch.setattr(self_model, "TRUSTED", -1.0)  # of an untrained robot, fits explain nothing
     found = RefinedGait(np.zeros_like(repertoire.gaits.solutions[0]), 8, 0, 1.0, 0.0, 1, ("all:weak@0.5",))
 
     def refine(self, causes, rows):
@@ -189,7 +186,7 @@ def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_pat
         return replace(found, row=self._twin.add(found.solution))
 
     monkeypatch.setattr(Relearner, "refine", refine)
-    monkeypatch.setattr(fitted.Fitted, "recommendation", lambda self: 8)
+    monkeypatch.setattr(self_model.Fitted, "recommendation", lambda self: 8)
     names = ("self-model", "self-model-without-refinement")
     suite = make_suite(repertoire, library, "T0", faults=1, selectors=names[:1], objective="progress")
     study = run_all(suite, tmp_path)
@@ -206,9 +203,11 @@ def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_pat
     results = suite._results([oracle, recovery.model_copy(update={"final": 99.0})])
     assert results.faults["oracle"].tolist() == [oracle.score]
     assert recovery_videos(results, repertoire) == []
+    monkeypatch.setattr(Relearner, "refine", None)  # of which the other selector makes no use
     trial = replace(study.trials[-1], selector=names[1])
-    assert suite._selector(trial, tmp_path, 1)._relearner is None
-    assert suite._selector(study.trials[-1], tmp_path, 1)._relearner is not None
+    monkeypatch.undo()
+    monkeypatch.setattr(OracleResult, "binding", property(lambda _: True))
+    assert not suite.run(trial, tmp_path, lambda _: None).refined
     with pytest.raises(UnknownNameError, match="random-without-refinement"):
         make_suite(repertoire, library, "T0", selectors=("random-without-refinement",)).check()
 
@@ -369,7 +368,7 @@ def test_selectors_that_need_a_library_say_so(run, files, tmp_path) -> None:
     alone.write_bytes((files / "ant.h5").read_bytes())
     code, _, err = run("suite", "recovery", alone, "--selectors", "rehearsed", "--trials", 2)
     assert code == 2
-    assert "the rehearsed selector needs a rehearsal: make one with surefoot rehearse" in err
+    assert "the rehearsed selector needs a rehearsal: make one with `surefoot rehearse`" in err
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.motors import Motors
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
+from suites.requests import TRANSFERS
 from suites.study import Study, run_claimed
 from suites.transfer.pybullet import PyBullet, PyBulletRobot, pybullet_is_installed
 from suites.transfer.stage import legs_of
@@ -116,8 +117,13 @@ def test_parts_of_a_diagnosis_are_legs() -> None:
 
 
 def make_suite(repertoire, *worlds: str, **changes) -> TransferSuite:
-    few = {"gaits": 3, "trials": 2, "think": 20, "selector": "random"} | changes
-    return TransferSuite(repertoires={"small": repertoire}, worlds=find_worlds(worlds), **few)
+    asked = {"trials": 2, "think_episodes": 20, "selector": "random"}
+    asked |= {name: changes.pop(name) for name in ("trials", "selector", "refine") if name in changes}
+    request = TRANSFERS.model_copy(update=asked)
+    repertoires = {"small": repertoire}
+    return TransferSuite(
+        repertoires=repertoires, worlds=find_worlds(worlds), request=request, **{"gaits": 3} | changes
+    )
 
 
 def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
