@@ -55,6 +55,7 @@ check: $(INSTALLED) ## format, lint and types
 	$(BIN)/mypy
 
 docs: $(INSTALLED) ## build the documentation in docs/_build/html, and check its links
+	$(BIN)/python docs/tables.py
 	$(BIN)/sphinx-build -W --keep-going --quiet -b html docs docs/_build/html
 	$(BIN)/surefoot explore hexapod --damage left_front:lost --selector rehearsed --trials 8 --export docs/_build/html/tutorials/hexapod.html --overwrite
 	$(BIN)/python docs/check_links.py
