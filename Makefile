@@ -9,8 +9,8 @@ SOAK_SEED ?= 1
 OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.py tests/robots tests/repertoire/storage \
 	tests/repertoire/execution tests/repertoire/test_plots.py tests/adapt/test_recovery.py tests/suites/test_statistics.py
 FAST_TESTS ?= $(addprefix tests/repertoire/,algorithms archives emitters networks problems strategies) \
-	$(addprefix tests/robots/,controllers files mjcf simulation task) tests/adapt/selectors tests/adapt/test_damage.py \
-	tests/adapt/test_confirmation.py tests/adapt/test_evidence.py tests/adapt/test_map_bo.py tests/suites/test_statistics.py
+	$(addprefix tests/robots/,controllers simulation task) tests/adapt/selectors \
+	$(wildcard tests/adapt/test_confirmation.py tests/adapt/test_damage_texts.py tests/suites/test_statistics.py tests/test_page_figures.py)
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help

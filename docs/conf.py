@@ -2,6 +2,7 @@
 
 import importlib.metadata
 
+import pydantic.main  # noqa: F401  before Sphinx pretends that a type checker imports it
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
