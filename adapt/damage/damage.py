@@ -96,12 +96,7 @@ class Damage(ABC):
         return frozenset(families) | ({"pair"} if several else set())
 
     def modifications(self, parts: RobotParts) -> tuple[DamageModification, ...]:
-        """What it does to a robot, in the order in which it has to be done.
-
-        Raises:
-            UnknownNameError: the robot has no such part.
-            InvalidValueError: a damage cannot happen to this sort of part, or not with this strength.
-        """
+        """What it does to a robot, in the order in which it has to be done; raises what `apply` does."""
         return tuple(single.modification(parts) for single in self.singles)
 
     def apply(self, robot: Robot) -> Robot:
@@ -109,7 +104,8 @@ class Damage(ABC):
 
         Raises:
             UnknownNameError: the robot has no such part.
-            InvalidValueError: see `modifications`, or this contradicts itself or a damage of the robot.
+            InvalidValueError: a damage cannot happen to this sort of part, or not with this strength, or it
+                contradicts itself or a damage of the robot.
             InvalidRobotError: the damaged model does not compile.
         """
         made = self.modifications(RobotParts(robot))
@@ -119,11 +115,7 @@ class Damage(ABC):
 
 
 def check_compatible(modifications: Sequence[DamageModification]) -> None:
-    """Refuse modifications of which two are of the same.
-
-    Raises:
-        InvalidValueError: there are such.
-    """
+    """Refuse, by an `InvalidValueError`, modifications of which two are of the same."""
     for one, other in combinations(modifications, 2):
         shared = one.subjects & other.subjects
         if shared and (one.kind == other.kind or one.general == other.general):
@@ -299,11 +291,7 @@ class SingleDamage(Damage):
 
     @abstractmethod
     def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
-        """What to do to a robot.
-
-        Args:
-            parts: of the whole robot.
-            target: one of them, of one of the `sorts`.
+        """What to do to a part of the whole robot, which is of one of the `sorts`; returns `modify`.
 
         Raises:
             InvalidValueError: the strength is not possible for this part.
@@ -357,11 +345,7 @@ KINDS: Registry[type[SingleDamage]] = Registry("kind of damage")
 
 
 def register(kind: str) -> Callable[[_Kind], _Kind]:
-    """Class decorator that gives a kind of damage its name.
-
-    Raises:
-        InvalidValueError: the name is that of another class.
-    """
+    """Class decorator that gives a kind of damage its name, which no other class may have."""
 
     def add(damage: _Kind) -> _Kind:
         KINDS[kind] = damage

@@ -28,11 +28,7 @@ def find_joints(spec: mujoco.MjSpec, names: Sequence[str]) -> list[mujoco.MjsJoi
 
 
 def the_joint(spec: mujoco.MjSpec, name: str) -> mujoco.MjsJoint:
-    """The joint of a name.
-
-    Raises:
-        InvalidValueError: it is not there any more.
-    """
+    """The joint of a name; raises an `InvalidValueError` if it is not there any more."""
     joint = spec.joint(name)
     if joint is None:
         raise InvalidValueError(
@@ -74,15 +70,8 @@ def delete_motors(spec: mujoco.MjSpec, joints: Collection[str]) -> None:
 def fix_joint(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, angle: float) -> None:
     """Delete a joint that stays where it is, its actuators, and the sensors that feel them.
 
-    Tendons go on without it. A site tells damage that turns about the joint where it was.
-
-    Args:
-        spec: of the robot.
-        joint: of it.
-        angle: where it stays, counted like its range [rad or m].
-
-    Raises:
-        InvalidRobotError: the model does not compile.
+    The angle is counted like the joint's range [rad or m]. Tendons go on without it. A site tells damage that
+    turns about the joint where it was.
     """
     delete_motors(spec, [joint.name])
     _delete_sensors(spec, _JOINT, joint.name)

@@ -10,13 +10,7 @@ from robots.mjcf.compiling import compiled_so_far
 def turn_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, position: float) -> None:
     """Put the body of a hinge or slide where the joint would put it, were the joint to go on from there.
 
-    Args:
-        spec: the model.
-        joint: of the body.
-        position: of the joint, counted like its range [rad or m].
-
-    Raises:
-        InvalidRobotError: the model does not compile.
+    The joint's position is counted like its range [rad or m].
     """
     model, body = compiled_so_far(spec), joint.parent
     motion = _motion(model, joint, position - float(model.qpos0[model.jnt_qposadr[joint.id]]))
@@ -34,9 +28,6 @@ def shrink_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, factor: float) -> N
     """Shrink what a joint moves towards the joint, in all directions; masses shrink as lengths do.
 
     Forces, gains, dampings and armatures stay as they are.
-
-    Raises:
-        InvalidRobotError: the model does not compile.
     """
     model, body = compiled_so_far(spec), joint.parent
     for earlier in _before(joint):  # stays where it is, though in a body that shrinks

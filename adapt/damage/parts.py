@@ -19,12 +19,7 @@ _NAMED: tuple[Sort, ...] = ("joint", "foot")  # sorts that are written sort=NAME
 
 @dataclass(frozen=True)
 class Target:
-    """A part of a robot.
-
-    Attributes:
-        sort: of the part; "all" stands for all legs.
-        name: of the leg, joint or foot; the sort where a robot has only one.
-    """
+    """A part of a robot: its sort, where "all" stands for all legs, and the leg's, joint's or foot's name."""
 
     sort: Sort
     name: str
@@ -36,25 +31,13 @@ def sort_words(sort: Sort) -> str:
 
 
 class RobotParts:
-    """The parts of a robot as it was when it was whole.
-
-    Args:
-        robot: whole or damaged.
-
-    Attributes:
-        robot: as given.
-    """
+    """The parts of a robot, whole or damaged, as it was when it was whole."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
 
     def find(self, text: str) -> Target:
-        """Read which part is meant: a leg's name, `joint=NAME`, `foot=NAME`, `all`, `torso` or `floor`.
-
-        Raises:
-            UnknownNameError: the robot has no such part.
-            InvalidValueError: there is no such sort of part.
-        """
+        """Read which part is meant: a leg's name, `joint=NAME`, `foot=NAME`, `all`, `torso` or `floor`."""
         description = self.robot.description
         for unique in _UNIQUE:
             if text == unique:

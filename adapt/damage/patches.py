@@ -28,13 +28,9 @@ def mark_limbs(model: mujoco.MjModel, names: Sequence[str]) -> None:
 
 
 def turn_limb(model: mujoco.MjModel, joint: str, angle: float, *, following: Sequence[str] = ()) -> None:
-    """Turn what a hinge moves about the hinge, while its position stays: the limb is bent [rad].
+    """Turn what a hinge, which may be fixed, moves by an angle [rad] while its position stays: it is bent.
 
-    Args:
-        model: of the robot.
-        joint: the hinge, which may be fixed.
-        angle: by which to turn [rad].
-        following: joints of the same body that come after it: it also moves their axes.
+    Joints of the same body that follow it have their axes moved too.
     """
     for body, anchor, axis in _hinges(model, joint):
         turn, later = Rotation.from_rotvec(angle * axis), joint_ids(model, following)

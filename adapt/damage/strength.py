@@ -27,11 +27,7 @@ class Scale:
     whole: bool = False
 
     def resolve(self, kind: str, value: float | None) -> float | None:
-        """The strength that a value means, None where only `rest` says it.
-
-        Raises:
-            InvalidValueError: it is not a possible strength.
-        """
+        """The strength that a value means, None where only `rest` says it; raises an `InvalidValueError`."""
         if value is None:
             if self.default is None and self.rest is None:
                 raise InvalidValueError(f"{kind} needs a strength: {self.meaning}, {self._range()}")

@@ -48,12 +48,7 @@ def _in_known_order(part: str, description: Description) -> str:
 
 
 def damage_from(text: str, *, example: str = "front_left:lost") -> Damage:
-    """Read a damage from its text, of whichever robot: see `parse_damage`.
-
-    Raises:
-        InvalidValueError: the text is not of that form, or the strength is not possible.
-        UnknownNameError: there is no such kind.
-    """
+    """Read a damage from its text, of whichever robot: see `parse_damage`."""
     if text.strip() == HEALTHY:
         return Combination()
     singles = [_read_single(part.strip(), text, example) for part in text.split("+")]
@@ -83,14 +78,10 @@ def damaged_robots(robot: Robot, texts: Sequence[str] = ()) -> dict[str, Robot]:
 
     Args:
         robot: as it is before.
-        texts: of damages; by default every leg lost and every leg dead.
+        texts: of damages, see `parse_damage`; by default every leg lost and every leg dead.
 
     Returns:
         The damaged robots by the texts.
-
-    Raises:
-        InvalidValueError: a text is no damage of the robot, or none was given for a one-legged robot.
-        UnknownNameError: the robot has no such part, or there is no such kind.
     """
     legs = robot.description.legs
     if not texts and len(legs) < 2:

@@ -60,7 +60,6 @@ class Hypotheses:
         single: damages of the expectations, n of them.
         rehearsed: how many of these were rehearsed.
         names: texts of the damages, (h,); those of the expectations come first, then the pairs.
-        floor, unit, spread: the same.
     """
 
     def __init__(

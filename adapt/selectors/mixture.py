@@ -97,7 +97,7 @@ class Mixture:
         prior: probabilities of levels and hypotheses before the first trial, (l, h).
         levels: how far the truth may be from a hypothesis, l of them.
         measures: over which the residual is smooth, (k, m).
-        tolerances: see there.
+        tolerances: of measurements.
     """
 
     def __init__(

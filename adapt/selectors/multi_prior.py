@@ -102,10 +102,7 @@ class FallRisk:
     gait that fell under many damages is fragile. The error of a condition is the same in all trials of one
     gait, which therefore count as one trial with their mean. Falls in trials of similar gaits are added.
 
-    Args:
-        hypotheses: of which pairs are not used.
-        measures: features over which falls are evidence for other gaits, (k, m).
-        caution: weights of these parts.
+    Pairs of hypotheses are not used. Falls are evidence for other gaits over the measures, (k, m).
     """
 
     def __init__(self, hypotheses: Hypotheses, measures: np.ndarray, caution: Caution) -> None:
@@ -128,11 +125,9 @@ class FallRisk:
         self._fallen += outcome.fell * near
 
     def of(self, believed: np.ndarray, shown: Mapping[int, float]) -> np.ndarray:
-        """Probability of a fall of every controller, (k,).
+        """Probability of a fall of every controller, (k,), from that according to the posterior, (k,).
 
-        Args:
-            believed: the same according to the posterior, (k,).
-            shown: the same by row, before any trial, of controllers that ran on models of what is wrong.
+        Controllers that ran on models of what is wrong have those shown there, by row, before any trial.
         """
         logs = sum(self._logs.values(), np.zeros(len(self._single)))
         weights = np.exp(logs - logs.max())

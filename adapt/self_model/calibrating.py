@@ -185,10 +185,7 @@ class _Traced:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Features of all gaits on n robots, (n, g e), and how far each gait got [m], (n, g).
 
-        Args:
-            robots: each of which runs each gait once.
-            rng: of the noise of sensors.
-            learn: whether to find out how strong that is by these traces.
+        The noise of sensors is drawn; `learn` finds out how strong that is by these traces.
         """
         rows, found = [row for row, _ in self.before], list[np.ndarray]()
         for start in range(0, len(robots), CALIBRATION.batch):

@@ -57,12 +57,8 @@ class Parameters:
             counts where a controller sees them.
 
     Attributes:
-        robot, prior: the same.
         names: such as `strength of left_front_coxa`, (p,).
         low, high: of each, (p,); equal where it is known.
-
-    Raises:
-        InvalidValueError: the prior is one of models that were drawn, or it leaves nothing to find out.
     """
 
     def __init__(self, robot: Robot, prior: Randomization = PRIOR) -> None:
@@ -151,13 +147,7 @@ class CalibratedGait(Record):
 
 @dataclass(frozen=True)
 class Interval:
-    """What is known of a parameter.
-
-    Attributes:
-        name: of the parameter.
-        prior: where it was with a probability of 0.9 before there were traces.
-        low, middle, high: where it is now, likewise, and its median.
-    """
+    """Where a parameter was with a probability of 0.9 before there were traces, and is now; its median."""
 
     name: str
     prior: tuple[float, float]
@@ -272,11 +262,7 @@ def _row_of(repertoire: Repertoire, gait: str) -> int:
 
 
 def write_calibration(path: str | Path, calibration: Calibration) -> None:
-    """Write a calibration to a file in one step.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
+    """Write a calibration to a file in one step; raises an `InvalidFileError` where it cannot be written."""
     traces = {f"traces/{number}": trace for number, trace in enumerate(calibration.traces)}
     contents = Contents(
         {
@@ -297,11 +283,7 @@ def write_calibration(path: str | Path, calibration: Calibration) -> None:
 
 
 def read_calibration(path: str | Path, robot: Robot) -> Calibration:
-    """Read a calibration of a robot.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or does not hold a calibration of the robot.
-    """
+    """Read a calibration of a robot; raises an `InvalidFileError` if the file holds none."""
     with _FORMAT.read(path) as contents:
         name, known = contents.texts["robot"].partition(" ")[0], _robot_text(robot)
         if contents.texts["robot"] != known:
@@ -322,11 +304,7 @@ def read_calibration(path: str | Path, robot: Robot) -> Calibration:
 
 
 def read_randomization(path: str | Path) -> Randomization:
-    """Read the models for training and refinement off the file of a calibration, of whichever robot.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is no calibration.
-    """
+    """Read the models for training and refinement off the file of a calibration, of whichever robot."""
     with _FORMAT.read(path) as contents:
         return validate(Randomization, contents.json("randomization", dict))
 

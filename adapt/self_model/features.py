@@ -42,12 +42,7 @@ _RIDGE = 0.01  # added to the variances of a regression's inputs
 
 
 def check_sensors(sensors: Sequence[str]) -> tuple[str, ...]:
-    """The names of sensors, checked.
-
-    Raises:
-        UnknownNameError: there is no such sensor.
-        InvalidValueError: there is none at all.
-    """
+    """The names of sensors, checked: raises an error where one is unknown, or there is none."""
     for sensor in sensors:
         if sensor not in SENSORS:
             raise UnknownNameError("sensor", sensor, SENSORS)
@@ -73,18 +68,13 @@ class Features:
 
     Args:
         robot: whole.
-        sensors: that it has, of `SENSORS`.
+        sensors: that it has, of `SENSORS`, see `check_sensors`.
 
     Attributes:
-        robot, sensors: the same.
         names: of the e features, with sensor and unit.
         floor: standard deviation of each that sensors have in any case, (e,).
         joints: number of the joint that each is about, -1 for those of the whole robot, (e,).
         kinds: what each is, of whichever joint, foot, axis or window, (e,) texts.
-
-    Raises:
-        UnknownNameError: there is no such sensor.
-        InvalidValueError: there is none at all.
     """
 
     def __init__(self, robot: Robot, sensors: Sequence[str] = SENSORS) -> None:
@@ -224,13 +214,7 @@ class Features:
 
 
 def _answers(angle: np.ndarray, torque: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """How joints answer to torque, (n, 4 j).
-
-    Args:
-        angle: [rad], (n, t, j).
-        torque: [N m], (n, t, j).
-        counts: which steps count, (n, t).
-    """
+    """How joints answer to torque [N m], (n, 4 j), from (n, t, j) and which steps count, (n, t)."""
     n, _, j = angle.shape
     turn = np.diff(angle, axis=1)
     every = np.stack([torque[:, 2:], turn[:, :-1], angle[:, 1:-1], turn[:, 1:]], axis=3)  # (n, t - 2, j, 4)

@@ -44,13 +44,7 @@ class Fit:
     After the first trial all single damages run the gait that was tried, the likeliest of them in more
     strengths: often a little more of a damage makes a robot walk quite differently. Then each leg's best
     explanation of its own joints' readings are put together, and a beam search adds, removes and replaces
-    damages and changes strengths.
-
-    Args:
-        rating: of models by the trials.
-        suspects: what may be wrong.
-        known: damages that are models in any case.
-        seed: from which all random numbers derive.
+    damages and changes strengths. Damages that are known are models in any case.
     """
 
     def __init__(

@@ -39,10 +39,7 @@ FORECAST = ForecastSettings()
 class Forecast:
     """Runs some gaits under models, and forecasts what all others would do under them.
 
-    Args:
-        twin: runs the episodes.
-        features: in which gaits that fare alike are near each other, (k, p), see `gait_features`.
-        seed: from which all random numbers derive.
+    The features are those in which gaits that fare alike are near each other, (k, p), see `gait_features`.
     """
 
     def __init__(self, twin: Twin, features: np.ndarray, *, seed: int) -> None:
@@ -67,10 +64,7 @@ class Forecast:
     def explore(self, model: Model, expected: np.ndarray, akin: Sequence[Model]) -> None:
         """Run more gaits under a model: those that may be the best by what ran under it so far.
 
-        Args:
-            model: the model.
-            expected: objectives that are expected of all gaits, (k,), as long as none ran under it.
-            akin: models whose best gaits may be good under it too.
+        As long as none ran, those of which most is expected, (k,), and the best ones of models that are akin.
         """
         if model not in self:
             best = np.argsort(-expected, kind="stable")[: FORECAST.start]
@@ -115,11 +109,8 @@ class Forecast:
     ) -> Expectations:
         """What models are expected to do, of which some gaits ran under each, and to show.
 
-        Args:
-            models: as hypotheses.
-            measures: of the gaits, over which falls are smooth, (k, m).
-            like: whose noise is typical, and whose number of episodes the forecasts are worth.
-            rating: of what the models show in trials.
+        Falls are smooth over the measures, (k, m). The expectations `like` give the typical noise, and how
+        many episodes the forecasts are worth.
         """
         means = np.reshape([self.of(model)[0] for model in models], (-1, len(measures), 2))
         return Expectations(
@@ -142,11 +133,8 @@ class Forecast:
 def gait_features(objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:
     """Features in which gaits that fare alike under damage are near each other, (k, p).
 
-    They are the first 30 principal components of what was rehearsed under d conditions, and the measures.
-
-    Args:
-        objectives: under each condition, (d, k).
-        measures: (k, m).
+    They are the first 30 principal components of what was rehearsed under d conditions, (d, k), and the
+    measures, (k, m).
     """
     centred = objectives - objectives.mean(axis=1, keepdims=True)
     _, directions = np.linalg.eigh(centred @ centred.T)  # (d, d), which is small

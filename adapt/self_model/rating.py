@@ -85,21 +85,12 @@ class Rating:
     their noise and of what any model may be off by; and a price for each fault. Of several episodes the mean
     likelihood counts: what falls to either side shows the trial in some of them alone.
 
-    Args:
-        twin: runs the episodes.
-        features: of traces.
-        seed: from which the seeds of all episodes derive.
-
     Attributes:
-        features: the same.
         models: all that there are, by the text of their damage.
         healthy: the model without a fault.
         price: log likelihood that each fault must be worth.
         trials: by row, in the order of the first of each gait.
-        spread: standard deviation of each feature over possible faults, (e,); zeros until it is set.
-
-    Raises:
-        InvalidValueError: what was recorded while the robot was whole is no trace of it.
+        spread: standard deviation of each feature over possible damages, (e,); zeros until it is set.
     """
 
     def __init__(self, twin: Twin, features: Features, *, seed: int) -> None:
@@ -141,12 +132,9 @@ class Rating:
         return self.features.of(traces, steps) - self._offset
 
     def simulate(self, models: Iterable[Model], until: float = np.inf, *, episodes: int = 1) -> None:
-        """Have models run the gaits that were tried, where they did not yet.
+        """Have models run the gaits that were tried, where they did not yet, in so many episodes each.
 
-        Args:
-            models: some.
-            until: share of the limits after whose use to stop, whether all of them ran or not.
-            episodes: of each gait.
+        It stops once this share of the limits is used up, whether all of them ran or not.
         """
         distinct = list(dict.fromkeys(models))
         todo = [
@@ -177,9 +165,6 @@ class Rating:
         """Have models that mostly fall where the robot did not, or the other way, run many episodes.
 
         What is wrong may well be what the joints tell, and the trial the rarer of two ways to end.
-
-        Args:
-            until: share of the limits after whose use to stop.
         """
         own = self.features.joints >= 0
         for trials in self.active:
