@@ -22,46 +22,37 @@ def select(state: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
-def read(state: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Return an entry of a state as it is.
+def check_state(state: Mapping[str, np.ndarray], like: Mapping[str, np.ndarray]) -> None:
+    """Refuse a state that is not like another one, of which only the lengths of arrays may differ.
 
     Raises:
-        InvalidValueError: there is none of that name.
+        InvalidValueError: an entry is missing, or has another type or shape; or a number is not finite or so
+            large that products overflow. A threshold may be -inf.
     """
-    if name not in state:
-        raise InvalidValueError(f"the state lacks {name}")
-    return np.asarray(state[name])
+    for name, own in like.items():
+        if name not in state:
+            raise InvalidValueError(f"the state lacks {name}")
+        found = state[name]
+        if (found.dtype, found.ndim, found.shape[1:]) != (own.dtype, own.ndim, own.shape[1:]):
+            raise InvalidValueError(
+                f"{name} must be {own.dtype} of shape {own.shape}, not {found.dtype} of shape {found.shape}"
+            )
+        if found.dtype.kind == "f":
+            limit = min(_LARGEST, float(np.finfo(found.dtype).max))
+            if not ((np.abs(found) <= limit) | np.isneginf(found)).all():
+                raise InvalidValueError(f"{name} must be finite and from {-limit:g} to {limit:g}")
 
 
-def read_floats(state: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a float64 copy of an entry of a state."""
-    return checked_floats(name, read(state, name), shape, largest=_LARGEST)
-
-
-def read_count(state: Mapping[str, np.ndarray], name: str) -> int:
-    """Return an entry of a state that counts something.
-
-    Raises:
-        InvalidValueError: there is none, or it is not a whole number of at least 0.
-    """
-    value = float(read_floats(state, name, ()))
-    if value < 0 or value != int(value):
-        raise InvalidValueError(f"{name} must be a whole number, got {value}")
-    return int(value)
-
-
-def checked_floats(
-    name: str, values: object, shape: tuple[int, ...], *, largest: float = LARGEST
-) -> np.ndarray:
+def checked_floats(name: str, values: object, shape: tuple[int, ...]) -> np.ndarray:
     """Return a float64 copy of finite values of a shape.
 
     Raises:
-        InvalidValueError: the shape is another, or they are not real numbers from -largest to largest.
+        InvalidValueError: the shape is another, or they are not real numbers up to `LARGEST`.
     """
     array = real_array(name, values)
     check_shape(name, array, shape)
-    if not (np.abs(array) <= largest).all():
-        raise InvalidValueError(f"{name} must be finite and from {-largest:g} to {largest:g}")
+    if not (np.abs(array) <= LARGEST).all():
+        raise InvalidValueError(f"{name} must be finite and from {-LARGEST:g} to {LARGEST:g}")
     return array
 
 

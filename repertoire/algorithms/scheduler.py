@@ -8,7 +8,7 @@ import numpy as np
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import EVERYTHING, Emitter
-from repertoire.state import check_shape, nested, select
+from repertoire.state import check_shape, check_state, nested, select
 from robots.arrays import any_array, real_array
 from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations, Request
@@ -139,8 +139,13 @@ class Scheduler:
         return nested(soft=self.soft.state(), **emitters)
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Become the search that a state was taken from; the elites of the result archive are not in it."""
+        """Become the search that a state was taken from; the elites of the result archive are not in it.
+
+        Raises:
+            InvalidValueError: the state is not that of such a search, see `check_state`.
+        """
+        self._solutions = None
+        check_state(state, self.state())
         self.soft.restore(select(state, "soft/"))
         for number, emitter in enumerate(self.emitters):
             emitter.restore(select(state, f"emitter_{number}/"))
-        self._solutions = None

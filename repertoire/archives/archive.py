@@ -15,7 +15,7 @@ from repertoire.archives.competition import (
     add_together,
     make_store,
 )
-from repertoire.state import check_finite, check_shape, checked_batch, read, read_floats
+from repertoire.state import check_shape, checked_batch
 from robots.arrays import real_array
 from robots.errors import InvalidValueError
 
@@ -252,21 +252,14 @@ class Archive:
         return {**vars(self.elites()), "thresholds": self.thresholds}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Become the archive that `state` was taken from.
-
-        Args:
-            state: what `state()` returned, of an archive that was constructed with the same arguments.
-
-        Raises:
-            InvalidValueError: if something is missing or does not fit; the archive is then as it was before.
-        """
-        elites, thresholds = self._checked_state(state)
-        self._store.thresholds[:] = thresholds
+        """Become the archive that `state` was taken from, constructed with the same arguments."""
+        cells = state["cells"]
+        self._store.thresholds[:] = state["thresholds"]
         self._store.occupied[:] = False
-        self._store.occupied[elites.cells] = True
-        self._store.solutions[elites.cells] = elites.solutions
-        self._store.objectives[elites.cells] = elites.objectives
-        self._store.measures[elites.cells] = elites.measures
+        self._store.occupied[cells] = True
+        self._store.solutions[cells] = state["solutions"]
+        self._store.objectives[cells] = state["objectives"]
+        self._store.measures[cells] = state["measures"]
 
     def _checked_batch(self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> Batch:
         n = np.size(objectives)
@@ -274,23 +267,6 @@ class Archive:
         measures = checked_batch("measures", measures, (n, self.measure_dim))
         solutions = checked_batch("solutions", solutions, (n, self.solution_dim), np.float32)
         return Batch(self._locate(measures), solutions, objectives, measures)
-
-    def _checked_state(self, state: Mapping[str, np.ndarray]) -> tuple[Elites, np.ndarray]:
-        """Return the elites and the thresholds of a state."""
-        cells, thresholds, solutions = (read(state, name) for name in ("cells", "thresholds", "solutions"))
-        check_shape("cells", cells, (cells.size,))
-        check_shape("thresholds", thresholds, (self.cells,))
-        check_shape("solutions", solutions, (cells.size, self.solution_dim))
-        check_finite("solutions", solutions)
-        objectives = read_floats(state, "objectives", cells.shape)
-        measures = read_floats(state, "measures", (cells.size, self.measure_dim))
-        if not (np.isfinite(thresholds) | (thresholds == self.min_objective)).all():
-            raise InvalidValueError("thresholds must be finite, or what they started at")
-        if cells.dtype.kind not in "iu" or not (cells[:-1] < cells[1:]).all():
-            raise InvalidValueError("cells must be integers in ascending order")
-        if not np.array_equal(self._locate(measures), cells):
-            raise InvalidValueError("cells must be those that the measures belong to")
-        return Elites(cells, solutions, objectives, measures), thresholds
 
 
 def parse_count(text: str, *, least: int = 1) -> int:

@@ -26,7 +26,7 @@ from repertoire.emitters.emitter import (
 )
 from repertoire.networks.td3 import TD3, Updates
 from repertoire.problems.problem import Problem
-from repertoire.state import nested, read, read_count, read_floats, select
+from repertoire.state import nested, select
 from repertoire.strategies.cma_es import CMAESSettings, add_scaled, logarithmic
 from repertoire.strategies.openai_es import MirroredSamples
 from repertoire.strategies.strategy import StepSize, Strategy
@@ -247,17 +247,14 @@ class ArborescenceEmitter(Emitter):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """See `Emitter.restore`."""
-        point, restarts = read_floats(state, "point", self._point.shape), read_count(state, "restarts")
-        known = len(read(state, "gradients")) > 0
-        shape = (self.coefficients.solution_dim if known else 0, self._point.size)
-        gradients = read_floats(state, "gradients", shape)
         self.coefficients.restore(select(state, "coefficients/"))
         if self._samples:
             self._samples.noise.restore(select(state, "samples/"))
         if self._learner:
             self._learner.restore(select(state, "learner/"))
-        self._point, self._gradients = point, gradients if known else None
-        self._restarts = restarts
+        self._point[:] = state["point"]
+        self._gradients = state["gradients"].copy() if len(state["gradients"]) else None
+        self._restarts = int(state["restarts"])
         self._plan()
 
 

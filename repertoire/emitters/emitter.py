@@ -142,11 +142,7 @@ class Emitter(ABC):
 
     @abstractmethod
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Become the emitter that `state` was taken from, constructed with the same arguments.
-
-        Raises:
-            InvalidValueError: if something is missing or has the wrong shape.
-        """
+        """Become the emitter that `state` was taken from, constructed with the same arguments."""
 
     @property
     def status(self) -> Status:

@@ -13,7 +13,7 @@ import numpy as np
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter, EmitterSettings, by_discovery, by_improvement
 from repertoire.problems.problem import Problem
-from repertoire.state import nested, read_count, select
+from repertoire.state import nested, select
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import AnyStrategy
 from robots.errors import InvalidValueError
@@ -103,6 +103,5 @@ class EvolutionStrategyEmitter(Emitter):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """See `Emitter.restore`."""
-        restarts = read_count(state, "restarts")
         self.strategy.restore(select(state, "strategy/"))
-        self._restarts = restarts
+        self._restarts = int(state["restarts"])

@@ -12,9 +12,8 @@ import numpy as np
 from repertoire.archives.archive import Archive, Elites
 from repertoire.emitters.emitter import Emitter, EmitterSettings, accepted
 from repertoire.problems.problem import Problem
-from repertoire.state import nested, read, read_count, read_floats, select
+from repertoire.state import nested, select
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
-from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations, ObservationMoments, Request
 
 STEPS = 10  # from each parent
@@ -87,19 +86,8 @@ class Parents:
         return {"seen": self.seen, "updated": self._updated}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take back what `state` returned.
-
-        Raises:
-            InvalidValueError: something is missing, or has the wrong shape or type.
-        """
-        seen, updated = np.array(read(state, "seen"), np.float64), read(state, "updated")
-        if seen.ndim != 2 or seen.shape[1] != self.seen.shape[1] or not np.isfinite(seen).all():
-            raise InvalidValueError(
-                f"seen must be finite with shape (k, {self.seen.shape[1]}), got {seen.shape}"
-            )
-        if updated.ndim != 1 or updated.dtype.kind not in "iu" or len(updated) > _RECENT:
-            raise InvalidValueError(f"updated must be at most {_RECENT} cells, got shape {updated.shape}")
-        self.seen, self._updated = seen, updated.astype(np.int64)
+        """Take back what `state` returned."""
+        self.seen, self._updated = state["seen"].copy(), state["updated"].copy()
 
 
 def novelty(measures: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -256,16 +244,12 @@ class MEESEmitter(Emitter):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """See `Emitter.restore`."""
-        turns, step = read_count(state, "turns"), read_count(state, "step")
-        if step > STEPS:
-            raise InvalidValueError(f"step must be 0 to {STEPS}, got {step}")
         self.strategy.restore(select(state, "strategy/"))
         self._parents.restore(select(state, "parents/"))
         if self._normaliser is not None:
-            moments, shape = select(state, "normalisation/"), self._moments.sums.shape
-            sums, squares = (read_floats(moments, name, shape) for name in ("sums", "squares"))
-            self._moments = ObservationMoments(read_count(moments, "count"), sums, squares)
-        self._turns, self._step = turns, step
+            moments = select(state, "normalisation/")
+            self._moments = ObservationMoments(int(moments["count"]), moments["sums"], moments["squares"])
+        self._turns, self._step = int(state["turns"]), int(state["step"])
         self._plan()
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 from repertoire.archives.archive import Archive
 from repertoire.emitters.emitter import Emitter, EmitterSettings
 from repertoire.problems.problem import Problem
-from repertoire.state import nested, read, select
+from repertoire.state import nested, select
 from repertoire.strategies.noise import Noise, generator_state, restore_generator
 from repertoire.strategies.strategy import FARTHEST, BatchSize, StepSize
 from robots.compilation import compiled
@@ -92,9 +92,8 @@ class VariationEmitter(Emitter):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """See `Emitter.restore`."""
-        generator = read(state, "generator")
         self._random.restore(select(state, "noise/"))
-        restore_generator(self._rng, generator)
+        restore_generator(self._rng, state["generator"])
 
 
 @compiled()

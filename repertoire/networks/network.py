@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from repertoire.state import read_count, read_floats
 from robots.controllers.mlp import weight_count
 
 Activation = Literal["tanh", "relu", "identity"]
@@ -166,7 +165,6 @@ class Adam:
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Take back what `state` returned."""
-        shape, steps = self.parameters.shape, read_count(state, "steps")
-        found = [read_floats(state, name, shape) for name in ("parameters", "first", "second")]
-        self.parameters[...], self._first[...], self._second[...] = found
-        self.steps = steps
+        self.parameters[...] = state["parameters"]
+        self._first[...], self._second[...] = state["first"], state["second"]
+        self.steps = int(state["steps"])

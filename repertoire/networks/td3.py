@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from repertoire.networks.network import Adam, Network
-from repertoire.state import check_finite, check_shape, nested, read, read_count, read_floats, select
+from repertoire.state import nested, select
 from repertoire.strategies.noise import generator_state, restore_generator
 from robots.errors import InvalidValueError
 from robots.evaluations import TransitionColumns
@@ -81,11 +81,8 @@ class ReplayBuffer:
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Take back what `state` returned."""
-        added = read_count(state, "added")
-        rows = np.asarray(read(state, "transitions"), np.float32)
-        check_shape("transitions", rows, (min(added, len(self._rows)), self._rows.shape[1]))
-        check_finite("transitions", rows)
-        self._rows[: len(rows)], self._added = rows, added
+        rows = state["transitions"]
+        self._rows[: len(rows)], self._added = rows, int(state["added"])
 
 
 class TD3:
@@ -217,11 +214,8 @@ class TD3:
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Take back what `state` returned."""
-        generator = read(state, "generator")
-        target_actor = read_floats(state, "target_actor", self.actor.shape)
-        target_critics = read_floats(state, "target_critics", self._target_critics.shape)
         self._actor.restore(select(state, "actor/"))
         self._critics.restore(select(state, "critics/"))
         self._buffer.restore(state)
-        restore_generator(self._rng, generator)
-        self._target_actor[:], self._target_critics[:] = target_actor, target_critics
+        restore_generator(self._rng, state["generator"])
+        self._target_actor[:], self._target_critics[:] = state["target_actor"], state["target_critics"]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from repertoire.state import checked_floats, nested, read, read_count, read_floats, select
+from repertoire.state import checked_floats, nested, select
 from repertoire.strategies.noise import Noise, generator_state, restore_generator
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
@@ -182,26 +182,12 @@ class Strategy(ABC):
         Args:
             state: what `state()` returned, of a strategy constructed with the same arguments.
         """
-        known = self._search._asdict()
-        arrays = {name: read_floats(state, name, array.shape) for name, array in known.items()}
-        numbers = {name: self._read_number(state, name) for name in self._numbers}
-        generator = read(state, "generator")
+        for name, array in self._search._asdict().items():
+            array[...] = state[name]
+        for name in self._numbers:
+            setattr(self, f"_{name}", state[name].item())
         self._random.restore(select(state, "noise/"))
-        restore_generator(self.rng, generator)
-        for name, array in known.items():
-            array[...] = arrays[name]
-        for name, number in numbers.items():
-            setattr(self, f"_{name}", number)
-
-    @staticmethod
-    def _read_number(state: Mapping[str, np.ndarray], name: str) -> float:
-        """Return the step size or a count."""
-        if name != "sigma":
-            return read_count(state, name)
-        sigma = float(read_floats(state, name, ()))
-        if sigma <= 0:
-            raise InvalidValueError(f"sigma must be positive, got {sigma}")
-        return sigma
+        restore_generator(self.rng, state["generator"])
 
     def _draw(self, noise: np.ndarray) -> None:
         """Fill an array of as many rows as the batch, or half as many, with standard normal numbers.

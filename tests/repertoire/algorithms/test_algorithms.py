@@ -143,13 +143,19 @@ def test_misuse_of_an_emitter_raises_and_leaves_no_trace(algorithm):
     assert_same(search, other)
 
 
-def test_a_state_that_lacks_something_is_refused(algorithm):
+def test_a_state_that_is_not_of_such_a_search_is_refused(algorithm):
     search = start(algorithm, emitters=1)
     advance(search, 2)
     state = search.state()
     for name in state:
         with pytest.raises(InvalidValueError, match=f"the state lacks .*{name.split('/')[-1]}$"):
             search.restore({other: value for other, value in state.items() if other != name})
+        for wrong in (state[name].astype(str), state[name][None]):
+            with pytest.raises(InvalidValueError, match=f"{name} must be .* of shape"):
+                search.restore({**state, name: wrong})
+        if state[name].dtype.kind == "f" and state[name].size:
+            with pytest.raises(InvalidValueError, match=f"{name} must be finite"):
+                search.restore({**state, name: np.full_like(state[name], np.nan)})
 
 
 def test_searches_survive_batches_that_fail(algorithm):

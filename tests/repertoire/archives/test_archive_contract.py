@@ -105,29 +105,6 @@ def test_a_restored_archive_goes_on_as_the_original(make):
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "message"),
-    [
-        ("thresholds", lambda t: t[:5], r"thresholds must have shape \(12,\), got \(5,\)"),
-        ("thresholds", lambda t: np.full_like(t, np.nan), "thresholds must be finite"),
-        ("solutions", lambda x: x * np.nan, "solutions must be finite"),
-        ("measures", lambda m: m[::-1], "cells must be those that the measures belong to"),
-        ("measures", lambda m: None, "lacks measures"),
-        ("cells", lambda c: c * 0, "cells must be integers in ascending order"),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(make, name, change, message):
-    archive = make(**SOFT)
-    archive.add(*candidates(0))
-    before = archive.state()
-    changed = before | {name: change(before[name])}
-    if changed[name] is None:
-        del changed[name]
-    with pytest.raises(InvalidValueError, match=message):
-        archive.restore(changed)
-    assert_same_state(archive.state(), before)
-
-
-@pytest.mark.parametrize(
     ("argument", "shape", "message"),
     [
         (0, (2, P + 1), r"solutions must have shape \(2, 3\), got \(2, 4\)"),
