@@ -40,10 +40,6 @@ def compile_robot(
 
     Returns:
         The `model`, `physics`, `joint_ranges` and `start` of a `robots.robot.Robot`.
-
-    Raises:
-        InvalidRobotError: it does not compile, an element is missing, the torso does not move as it should,
-            or a joint lacks a range or one motor or servo whose control has a range.
     """
     screen(xml, origin)
     try:
@@ -288,22 +284,14 @@ def _tell(servo: mujoco.MjsActuator, low: float, high: float) -> None:
 def compile_models(
     spec: mujoco.MjSpec, description: Description, origin: str
 ) -> tuple[mujoco.MjModel, mujoco.MjModel]:
-    """Compile the model to look at and the model to simulate; changes the spec.
-
-    Raises:
-        InvalidRobotError: the spec does not compile.
-    """
+    """Compile the model to look at and the model to simulate; changes the spec."""
     model = _compiled(spec, origin)
     strip(spec, description)
     return model, compile_physics(spec, description, origin)
 
 
 def compile_physics(spec: mujoco.MjSpec, description: Description, origin: str) -> mujoco.MjModel:
-    """Compile the model to simulate from a spec that was stripped, to which it adds contact sensors.
-
-    Raises:
-        InvalidRobotError: the spec does not compile.
-    """
+    """Compile the model to simulate from a spec that was stripped, to which it adds contact sensors."""
     for foot, soles in description.feet.items():
         for number, sole in enumerate(soles):
             if spec.geom(sole) is not None:

@@ -187,11 +187,7 @@ def _limit(gear: Any, gain: Any, low: Any, high: Any, force: Any, servo: Any) ->
 
 
 def settle_gains(spec: mujoco.MjSpec) -> None:
-    """Work out the gains of servos that are given as damping ratios: masses that change later must not.
-
-    Raises:
-        InvalidRobotError: the spec does not compile.
-    """
+    """Work out the gains of servos that are given as damping ratios: masses that change later must not."""
     servos = [motor for motor in spec.actuators if motor.biasprm[2] > 0]  # a gain itself is negative
     if servos:
         model = compiled_so_far(spec)

@@ -24,9 +24,6 @@ def repertoire_path(source: str | Path) -> Path:
     Args:
         source: the file itself, the folder of the run that it is in, or the name of an included repertoire.
             A file or run comes before an included repertoire of the same name, any other folder after it.
-
-    Raises:
-        InvalidFileError: there is no such file, folder or included repertoire.
     """
     path = Path(source)
     if file_exists(RunFiles.of(path).repertoire):
@@ -42,11 +39,7 @@ def repertoire_path(source: str | Path) -> Path:
 
 
 def opened(source: "Repertoire | str | Path") -> "tuple[Repertoire, Path | None]":
-    """A repertoire, and its file if it comes from one.
-
-    Raises:
-        InvalidFileError: there is no such file, or it is damaged.
-    """
+    """A repertoire, and its file if it comes from one."""
     from repertoire.repertoire import Repertoire
     from repertoire.storage.repertoires import read_repertoire
 

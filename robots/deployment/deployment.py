@@ -88,9 +88,6 @@ class Telemetry:
         Args:
             path: the file.
             gait: what to call it in a last column, `gait`; without, there is none.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
         """
         table = pd.DataFrame({name: column.astype(np.float64) for name, column in self.columns.items()})
         if gait is not None:

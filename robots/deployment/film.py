@@ -37,10 +37,6 @@ def film(
     The caption is the first line of an overlay that tells how it goes; without one there is no overlay, and
     feet that touch the floor do not light up. `on_frame` is called with every frame; what it raises ends the
     film, and no file is left.
-
-    Raises:
-        RenderingError: no video can be encoded here.
-        InvalidFileError: the video cannot be written.
     """
     if video is None:
         return deploy(robot, parameters, seconds=seconds, seed=seed)
@@ -72,12 +68,7 @@ def film(
 def film_next_to_each_other(
     robot: Robot, gaits: Mapping[str, np.ndarray], *, seconds: float, seed: int, video: Path
 ) -> None:
-    """Film the same episode with several controllers, given by captions; a half that ends early stands still.
-
-    Raises:
-        RenderingError: no video can be encoded here.
-        InvalidFileError: the video cannot be written.
-    """
+    """Film an episode with several controllers, given by captions; a half that ends early stands still."""
     every = max(1, round(1 / (_FRAMES * robot.control_step)))
     width, height = _HALF_SIZE
     halves: list[list[np.ndarray]] = []

@@ -29,9 +29,6 @@ def read_trace(path: Path, robot: Robot, sensors: Sequence[str] = SENSORS) -> tu
     Returns:
         The name of the gait, and the trace, see `robots.simulation.trace`. Where a row or a few are missing,
         since their states were lost, the one before stands for them.
-
-    Raises:
-        InvalidFileError: the file cannot be read, is no trace of the robot or lacks some of it.
     """
     try:
         table = pd.read_csv(io.StringIO(read_text(path)), dtype=str, keep_default_na=False)

@@ -29,9 +29,6 @@ def replace_file(path: str | Path) -> Iterator[Path]:
 
     Args:
         path: the file to write. It need not exist, but its folder must.
-
-    Raises:
-        InvalidFileError: the file cannot be written; every `OSError` of the body is reported this way.
     """
     with explain_errors(f"{path} cannot be written"):
         target = file_behind(path)
@@ -55,21 +52,13 @@ def replace_file(path: str | Path) -> Iterator[Path]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file in UTF-8 in one step, see `replace_file`.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
+    """Write a text file in UTF-8 in one step, see `replace_file`."""
     with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def check_writable(path: str | Path) -> None:
-    """Check that `replace_file` could write a file, before the long work whose result it will hold.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
+    """Check that `replace_file` could write a file, before the long work whose result it will hold."""
     with suppress(_NotReplacedError), replace_file(path):
         raise _NotReplacedError
 
@@ -81,32 +70,20 @@ def check_regular(path: Path) -> None:
 
 
 def file_exists(path: str | Path) -> bool:
-    """Whether a file or folder exists.
-
-    Raises:
-        InvalidFileError: this cannot be determined, for example because the folder cannot be read.
-    """
+    """Whether a file or folder exists."""
     with explain_errors(f"{path} cannot be read"):
         return Path(path).exists()
 
 
 def make_folder(path: str | Path) -> None:
-    """Make a folder and its parents if they are missing.
-
-    Raises:
-        InvalidFileError: the folder cannot be made.
-    """
+    """Make a folder and its parents if they are missing."""
     with explain_errors(f"cannot make the folder {path}"):
         Path(path).mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def new_folder(path: str | Path) -> Iterator[None]:
-    """Make a folder for what the body writes; if the body raises, new folders that are empty are removed.
-
-    Raises:
-        InvalidFileError: the folder cannot be made.
-    """
+    """Make a folder for what the body writes; if the body raises, new folders that are empty are removed."""
     missing = [folder for folder in (Path(path), *Path(path).parents) if not file_exists(folder)]
     make_folder(path)
     try:

@@ -6,7 +6,6 @@ What they hold can be shown and computed with: no control characters, no numbers
 import json
 import math
 import re
-from collections import Counter
 from pathlib import Path
 
 import yaml
@@ -47,27 +46,14 @@ def check_values(tree: object, *, finite: bool = False) -> None:
 
 
 def parse_number(text: str) -> float:
-    """The number that a text writes in the digits 0 to 9, without the underscores that Python knows.
-
-    Raises:
-        ValueError: it writes none.
-    """
+    """The number that a text writes in the digits 0 to 9; raises ValueError where it writes none."""
     if not text.isascii() or "_" in text:
         raise ValueError(f"{shown(text)} is not a number")
     return float(text)
 
 
 def read_text(path: Path, *, most: int = MOST) -> str:
-    """Read a text file.
-
-    Args:
-        path: the file.
-        most: bytes that it may have.
-
-    Raises:
-        InvalidFileError: the file does not exist, cannot be read, is too large, is not text or holds control
-            characters.
-    """
+    """Read a text file of at most so many bytes."""
     try:
         text = read_bytes(path, most).decode("utf-8")
         check_values(text)
@@ -79,11 +65,7 @@ def read_text(path: Path, *, most: int = MOST) -> str:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Read a file of a limited size [bytes].
-
-    Raises:
-        InvalidFileError: the file does not exist, cannot be read, is too large or no regular file.
-    """
+    """Read a file of a limited size [bytes]."""
     with explain_errors(f"cannot read {path}"):
         check_regular(path)
         with path.open("rb") as file:
@@ -141,31 +123,15 @@ def parse_json(text: str, *, finite: bool = False) -> object:
         InvalidValueError: it is not valid, or holds what `check_values` refuses.
     """
     try:
-        tree = json.loads(text, object_pairs_hook=_object)
+        tree = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidValueError(f"it is not valid JSON: {one_line(error)}") from error
     check_values(tree, finite=finite)
     return tree
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object, each key of which must be there once: Python would take the last one.
-
-    Raises:
-        ValueError: a key is there twice.
-    """
-    if len(found := dict(pairs)) < len(pairs):
-        (name, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key {shown(name)} is there twice")
-    return found
-
-
 def read_json(path: Path) -> object:
-    """Read a file that holds a JSON.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is not one.
-    """
+    """Read a file that holds a JSON."""
     try:
         return parse_json(read_text(path))
     except InvalidValueError as error:

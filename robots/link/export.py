@@ -47,11 +47,7 @@ def export_gait(robot: Robot, parameters: np.ndarray, path: Path, *, gait: str) 
 
 
 def export_deploy_yaml(robot: Robot, path: Path) -> None:
-    """Write `deploy_yaml`.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
+    """Write `deploy_yaml`."""
     write_text(path, yaml.safe_dump(deploy_yaml(robot), sort_keys=False, default_flow_style=None, width=110))
 
 

@@ -60,11 +60,7 @@ def check_keys(host: str, keys: Path | None) -> None:
 
 
 def make_keys(folder: Path) -> None:
-    """Make the keys of a robot and of the computer that drives it, if they are not there.
-
-    Raises:
-        InvalidFileError: they cannot be written.
-    """
+    """Make the keys of a robot and of the computer that drives it, if they are not there."""
     make_folder(folder)
     with explain_errors(f"keys cannot be written to {folder}"):
         for name in (_ROBOT, _COMPUTER):

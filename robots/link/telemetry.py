@@ -123,10 +123,6 @@ class McapLog:
         feet: likewise.
         gait: what to call it.
         into: a temporary file that is written instead.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-        SurefootError: mcap-ros2-support is not installed.
     """
 
     def __init__(
@@ -148,11 +144,7 @@ class McapLog:
         self._sequence = 0
 
     def write(self, reading: Reading) -> None:
-        """Add a control step.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
-        """
+        """Add a control step."""
         nanoseconds = round(reading.time * 1e9)
         stamp = {"sec": nanoseconds // 10**9, "nanosec": nanoseconds % 10**9}
         with explain_errors(f"{self._path} cannot be written"):
@@ -210,12 +202,7 @@ class McapLog:
 
 
 def write_mcap(telemetry: Telemetry, path: Path, *, gait: str) -> None:
-    """Write the telemetry of a run in the simulation, whose joint speeds it does not have.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-        SurefootError: mcap-ros2-support is not installed.
-    """
+    """Write the telemetry of a run in the simulation, whose joint speeds it does not have."""
     turned = Rotation.from_euler("xyz", telemetry.angles.reshape(-1, 3)).as_quat(scalar_first=True)
     with (
         replace_file(path) as temporary,
@@ -242,11 +229,7 @@ def write_mcap(telemetry: Telemetry, path: Path, *, gait: str) -> None:
 def write_link_csv(
     moments: Sequence[DrivenStep], path: Path, joints: Sequence[str], feet: Sequence[str], *, gait: str
 ) -> None:
-    """Write control steps over a link as a CSV, with the columns of `Telemetry.write_csv` that a robot has.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
+    """Write control steps over a link as a CSV: the columns of `Telemetry.write_csv` that a robot has."""
     rows = []
     for moment in moments:
         reading = Reading.of(moment)

@@ -45,21 +45,13 @@ def read_spec(xml: str, files: Mapping[str, bytes] | None = None) -> mujoco.MjSp
 
 
 def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """Compile a spec that was read from a screened text, without the warnings that MuJoCo has Python print.
-
-    Raises:
-        ValueError: it does not compile.
-    """
+    """Compile a spec of a screened text, without the warnings that MuJoCo has Python print."""
     with warnings.catch_warnings(action="ignore"):
         return spec.compile()
 
 
 def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """A model as changes have left it so far: only there is it known where things are, and what follows.
-
-    Raises:
-        InvalidRobotError: it does not compile.
-    """
+    """A model as changes have left it so far: only there is it known where things are, and what follows."""
     try:
         return compile_spec(spec)
     except ValueError as error:
@@ -72,9 +64,6 @@ def check_options(spec: mujoco.MjSpec, origin: str) -> None:
     Args:
         spec: of the MJCF.
         origin: what to call it in errors.
-
-    Raises:
-        InvalidRobotError: it is refused.
     """
     option, (low, high) = spec.option, _TIMESTEP
     if not low <= option.timestep <= high:
@@ -90,11 +79,7 @@ def check_options(spec: mujoco.MjSpec, origin: str) -> None:
 
 
 def check_numbers(model: mujoco.MjModel, origin: str) -> None:
-    """Refuse a compiled model with a number that is not finite.
-
-    Raises:
-        InvalidRobotError: it is refused.
-    """
+    """Refuse a compiled model with a number that is not finite."""
     for owner in (model.opt, model):
         for name in dir(owner):
             value = getattr(owner, name)

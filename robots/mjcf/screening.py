@@ -48,10 +48,6 @@ def screen(xml: str, origin: str, files: Mapping[str, bytes] = _NO_FILES) -> Non
         xml: an MJCF.
         origin: what to call it in errors.
         files: the content of each file that it refers to, by a name that stands for the content.
-
-    Raises:
-        InvalidRobotError: it is refused.
-        InvalidFileError: it cannot be tried on this machine.
     """
     if not _accepted:
         _accepted.update(_digest(path.read_text(encoding="utf-8"), ()) for path in MODELS.glob("*/*.xml"))

@@ -32,23 +32,14 @@ class VideoWriter:
     """
 
     def __init__(self, target: Path, encoding: str, fps: float) -> None:
-        self._target = target
-        self._encoding = encoding
-        self._fps = fps
+        self._target, self._encoding, self._fps = target, encoding, fps
         self._shape: tuple[int, ...] | None = None
         self._ffmpeg: subprocess.Popen[bytes] | None = None
 
     def add(self, frame: np.ndarray) -> None:
-        """Append a frame.
+        """Append a frame, (height, width, 3) uint8, as large as those before.
 
-        Args:
-            frame: (height, width, 3) uint8, as large as the frames before. An mp4 leaves out the last row or
-                column of an odd number.
-
-        Raises:
-            InvalidValueError: the frame is not such an array.
-            InvalidFileError: the video cannot be written.
-            RenderingError: ffmpeg is missing.
+        An mp4 leaves out the last row or column of an odd number.
         """
         if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or min(frame.shape) < 2:
             raise InvalidValueError(
@@ -82,22 +73,17 @@ class VideoWriter:
             self._ffmpeg.communicate()
 
     def _start(self, width: int, height: int) -> "subprocess.Popen[bytes]":
-        """Start ffmpeg, which reads raw frames."""
+        """Start ffmpeg, which reads raw frames: imageio's own writer does not ask whether it succeeded."""
         import imageio_ffmpeg  # type: ignore[import-untyped]
 
-        try:
-            program = imageio_ffmpeg.get_ffmpeg_exe()
-        except RuntimeError as error:
-            raise RenderingError(f"videos need ffmpeg: apt install ffmpeg ({error})") from error
         raw = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {self._fps} -i -".split()
-        command = [program, "-v", "error", "-y", *raw, *self._encoding.split(), f"file:{self._target}"]
-        # imageio's own writer lets ffmpeg write to the terminal, and does not ask whether it succeeded
+        options = ["-v", "error", "-y", *raw, *self._encoding.split(), f"file:{self._target}"]
         try:
-            return subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
-        except OSError as error:
-            raise RenderingError(f"videos need ffmpeg, but {program} cannot be started") from error
+            command = [imageio_ffmpeg.get_ffmpeg_exe(), *options]
+            pipe = subprocess.PIPE
+            return subprocess.Popen(command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe)
+        except (RuntimeError, OSError) as error:
+            raise RenderingError(f"videos need ffmpeg: apt install ffmpeg ({error})") from error
 
 
 @contextmanager
@@ -110,7 +96,6 @@ def open_video(path: Path, *, fps: float) -> Iterator[VideoWriter]:
 
     Raises:
         InvalidValueError: an argument is out of range, the extension is unknown, or there were no frames.
-        InvalidFileError: the file cannot be written there.
     """
     kind = path.suffix.lower()
     if kind not in _FORMATS:
