@@ -422,7 +422,7 @@ def find_robot(text: str | Path) -> Robot:
     if path.suffix.lower() == ".xml":
         raise InvalidRobotError(
             f"{text} is an MJCF, but a robot is named by the YAML that describes it: "
-            f"robots.importing.draft.draft_robot({text!r}) writes a first one"
+            f"`surefoot robots --draft {text}` writes a first one"
         )
     with explain_errors(f"{text} cannot be read"):
         is_place = len(path.parts) > 1 or path.is_dir()

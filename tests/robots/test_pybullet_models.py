@@ -232,6 +232,7 @@ def _allowed(name: str, kind: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", LINKS)
 def test_behaviour_agrees_but_for_known_differences(name: str, kind: str) -> None:

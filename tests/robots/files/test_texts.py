@@ -48,8 +48,6 @@ def test_yaml_that_is_wrong_in_any_way_is_one_error(wrong: str, tmp_path: Path) 
 def test_a_key_that_is_there_twice_is_named() -> None:
     with pytest.raises(InvalidValueError, match=r"the key 'substeps' is there twice, see line 3$"):
         parse_yaml("task:\n  substeps: 4\n  substeps: 5")
-    with pytest.raises(InvalidValueError, match=r"the key 'a' is there twice$"):
-        parse_json('{"a": 1, "b": {"c": 1}, "a": 2}')
     assert parse_yaml("- a: {a: 1, 1: 2}\n- a: 1") == [{"a": {"a": 1, 1: 2}}, {"a": 1}]
 
 
@@ -64,10 +62,10 @@ def test_values_are_shown_shortened(value: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("content", ["[" * 100_000, "1" * 5000, '{"a": }', "NaN }", '[{"a": 1, "a": 2}]'])
+@pytest.mark.parametrize("content", ["[" * 100_000, "1" * 5000, '{"a": }', "NaN }"])
 def test_json_that_is_wrong_in_any_way_is_one_error(content: str, tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text(content)
-    with pytest.raises(InvalidFileError, match=r"study\.json .*it is not valid JSON: "):
+    with pytest.raises(InvalidFileError, match=r"study\.json.* it is not valid JSON: "):
         keep_identity(tmp_path, {"of": "nothing"})
 
 

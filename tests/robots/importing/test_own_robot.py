@@ -216,7 +216,11 @@ def test_a_robot_is_found_by_name_or_path(path: Path) -> None:
     for text, error, message in (
         ("robo_dog", UnknownNameError, "unknown robot 'robo_dog'; available: ant"),
         (str(path.parent), InvalidRobotError, f"YAML files in this folder: {re.escape(str(path))}"),
-        (str(path.parent / "scene.xml"), InvalidRobotError, r"is an MJCF, .*draft_robot\(.*scene.xml"),
+        (
+            str(path.parent / "scene.xml"),
+            InvalidRobotError,
+            "is an MJCF, .*robots --draft .*scene.xml",
+        ),
         (str(path.parent / "cat.yaml"), InvalidFileError, "cannot read"),
     ):
         with pytest.raises(error, match=message):

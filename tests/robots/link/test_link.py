@@ -4,7 +4,6 @@ import shutil
 import socket
 import struct
 import threading
-import time
 from contextlib import ExitStack, contextmanager, suppress
 from types import SimpleNamespace
 
@@ -28,7 +27,6 @@ from robots.link.messages import (
     CommandMessage,
     Hello,
     State,
-    damping_commands,
     decode,
     encode,
     motor_commands,
@@ -207,50 +205,6 @@ def test_the_keys_must_be_those_of_the_robot(gait, tmp_path):
     assert (own / "robot.key_secret").stat().st_mode & 0o077 == 0
 
 
-def test_the_robot_damps_itself_when_commands_are_late(gait):
-    robot, _ = gait
-    with serving(robot, odometry=False) as (address, _), RemoteLink(robot, address) as link:
-        modes = []
-        for _ in range(3):
-            link.act(np.zeros(robot.action_dim))
-            modes.append(link.observe().mode)
-        assert "driven" in modes
-        assert link.observe().odometry is None
-        states = [link.observe() for _ in range(8)]
-        assert states[-1].mode == "damping"
-        assert next(i for i, state in enumerate(states) if state and state.mode == "damping") <= 3
-        link.act(np.zeros(robot.action_dim))
-        time.sleep(3 * robot.control_step)
-        assert link.observe() is not None
-
-
-def test_a_lost_robot_ends_the_drive(gait):
-    robot, parameters = gait
-    with serving(robot) as (address, server):
-        link = RemoteLink(robot, address)
-        server._pub.unbind(f"tcp://127.0.0.1:{int(address.rpartition(':')[2]) + 1}")
-        with link, pytest.raises(LinkError, match="silent for"):
-            drive(link, parameters, 20)
-
-
-def test_lossy_links_are_survived(gait):
-    robot, parameters = gait
-    with serving(robot) as (address, server), RemoteLink(robot, address) as link:
-        rng, send, receive = random.Random(1), link._push.send, link.observe
-        link._push = type("Lossy", (), {"send": lambda _self, *args: rng.random() < 0.05 or send(*args)})()
-
-        def observe():
-            time.sleep(rng.uniform(0, 0.01))
-            state = receive()
-            return None if rng.random() < 0.05 else state
-
-        link.observe = observe
-        walked = drive(link, parameters, 3)
-        assert walked.ended == "time"
-        assert walked.ahead > 0.3
-    assert server.timing.damped < 40
-
-
 def test_what_a_gait_sees_keeps_the_time_of_the_robot_if_states_are_lost(gait, monkeypatch):
     robot, parameters = gait
     link, seen = SimulatedLink(SimulatedRobot(robot, robot)), []
@@ -297,29 +251,15 @@ def test_wrong_ends_are_told(gait):
         RobotServer(SimulatedRobot(robot, robot), "tcp://0.0.0.0:6000")
 
 
-def test_garbage_for_an_answer_is_told(gait):
-    with answered(b"{\xff") as address, pytest.raises(LinkError, match="is no robot"):
-        RemoteLink(gait[0], address)
-
-
 @pytest.mark.parametrize(
-    "hello", [[b"{}", b"more"], [b'{"protocol": ' + 2000 * b"9" + b"}"], [b'{"protocol": -1}'], [b"", b""]]
+    ("answer", "message"),
+    [
+        (b"{\xff", "is no robot"),
+        (encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")), "refuses"),
+    ],
 )
-def test_no_hello_ends_the_robot(gait, hello):
-    robot, _ = gait
-    with serving(robot) as (address, server), zmq.Context() as context, context.socket(zmq.REQ) as asking:
-        asking.connect(f"tcp://127.0.0.1:{int(address.rpartition(':')[2]) + 2}")
-        asking.send_multipart(hello)
-        assert asking.poll(2000)
-        assert decode(Hello, asking.recv()).refusal == "this is no hello"
-        with RemoteLink(robot, address) as link:
-            assert link.observe() is not None
-    assert server.timing.refused == 1
-
-
-def test_what_a_robot_refuses_with_controls_no_terminal(gait):
-    hello = encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry"))
-    with answered(hello) as address, pytest.raises(LinkError, match="refuses") as refused:
+def test_what_is_no_robot_or_refuses_is_told_and_controls_no_terminal(gait, answer, message):
+    with answered(answer) as address, pytest.raises(LinkError, match=message) as refused:
         RemoteLink(gait[0], address)
     assert "\x1b" not in str(refused.value)
 
@@ -397,7 +337,7 @@ def mutated(message, rng):
     return bytes(data)
 
 
-def test_ten_thousand_mutated_messages_do_no_harm(gait):
+def test_mutated_messages_do_no_harm(gait):
     robot, _ = gait
     face, rng = Interface.of(robot), random.Random(1)
     simulated = SimulatedRobot(robot, robot)
@@ -411,7 +351,7 @@ def test_ten_thousand_mutated_messages_do_no_harm(gait):
     ]
     refused = 0
     try:
-        for i in range(10_000):
+        for i in range(3_000):
             kind, message = known[i % 3]
             try:
                 found = decode(kind, mutated(message, rng))
@@ -422,13 +362,7 @@ def test_ten_thousand_mutated_messages_do_no_harm(gait):
                 refused += 1
     finally:
         server.close()
-    assert 8000 < refused < 10_000
-
-
-def test_damping_has_no_stiffness(gait):
-    for command in damping_commands(Interface.of(gait[0])):
-        assert (command.mode, command.kp, command.tau) == (0, 0, 0)
-        assert command.kd > 0
+    assert 2400 < refused < 3_000
 
 
 def test_a_log_that_was_cut_off_can_be_read(gait, tmp_path):
