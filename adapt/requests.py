@@ -28,8 +28,8 @@ class RecoveryRequest(Record):
             0 the robot switches without any.
         think: how long self-model simulates after the first trial of each gait [s], for robots that must be
             quick: what it finds then depends on the machine. By default as long as its episodes take.
-        think_episodes: the same as a number of episodes, which finds the same on every machine. Each
-            rehearsed damage is simulated in any case. By default 800.
+        think_episodes: the same as a number of episodes, which finds the same on every machine; 800 where
+            neither is given. Each rehearsed damage is simulated in any case.
         refine: episodes of each search for a better gait on what self-model believes to be wrong, of which
             there are at most three; 0 for none. By default 4000 for gaits of up to 100 parameters, and 2000
             for others.

@@ -49,11 +49,14 @@ class WalkSettings(Record):
     """Settings of the problem to walk with a robot, which no other problem has.
 
     Attributes:
-        hidden: units of the hidden layers of the networks that drive the robot; None for its own controllers.
-        episode_steps: control steps that an episode has at most; None for the robot's own number.
-        measures: of the robot, in place of its own, as in its YAML, or a text, see `parse_measures`.
-        reward: likewise, or the name of a preset.
-        damage_share: share of the episodes, from 0 to 1, in which it is damaged.
+        hidden: drive the robot by networks with hidden layers of these sizes, e.g. 64,64; by default by its
+            own controllers.
+        episode_steps: most control steps of an episode; the robot's own number by default.
+        measures: what tells gaits apart, feet for their time on the ground or ranges of other measures, e.g.
+            forward_speed=-0.5:1,turn_rate=-1:1, see `parse_measures`; the robot's own by default.
+        reward: preset of the reward: paper, distance, straight, steering or, where the YAML has a command,
+            command; in Python also what a YAML says of it. The robot's own by default.
+        damage_share: share of episodes, from 0 to 1, in which a random leg is lost or dead.
         randomization: of its models, or a text, see `read_randomization`.
     """
 

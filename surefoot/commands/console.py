@@ -48,11 +48,15 @@ class _InWords(click.ParamType):
     min_open: bool
 
     def _describe_range(self) -> str:
-        if self.max is not None:
-            return f"from {self.min:g} to {self.max:g}"
         if self.min is None:
             return ""
-        return f"{'above' if self.min_open else 'at least'} {self.min:g}"
+        least, most = (
+            f"{one:,}" if isinstance(one, int) else f"{one or 0:g}" for one in (self.min, self.max)
+        )
+        if self.max is not None and not self.min_open:
+            return f"from {least} to {most}"
+        least = f"{'above' if self.min_open else 'at least'} {least}"
+        return least if self.max is None else f"{least} and at most {most}"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse digits that are not 0 to 9, and Python's underscores between them."""

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adapt.objective import OBJECTIVES
+from adapt.requests import RecoveryRequest
 from surefoot.commands.console import (
     AnyPath,
-    Positive,
     RepertoireFile,
     Whole,
     console,
     refuse_others,
-    seed_option,
+    rehearsal_option,
     threads_option,
 )
+from surefoot.commands.options import request_options, selector_option
 
 if TYPE_CHECKING:
     from surefoot.explorer.explorer import Explorer
@@ -37,27 +37,8 @@ _OF_SERVER = {"host", "port", "token", "opens"}
     "[default: a random one]",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-@seed_option("the episodes shown and recoveries")
-@click.option("--trials", type=Positive, default=20, show_default=True, help="Trials of a recovery at most.")
-@click.option(
-    "--objective",
-    type=click.Choice(OBJECTIVES),
-    default=OBJECTIVES[0],
-    show_default=True,
-    help="What gaits are selected by in a recovery, see `surefoot recover`.",
-)
-@click.option(
-    "--selector",
-    metavar="NAME",
-    help="What chooses the trials of a recovery, unless the page says otherwise, see `surefoot recover`.  "
-    "[default: self-model]",
-)
-@click.option(
-    "--rehearsal",
-    type=AnyPath,
-    metavar="TABLE",
-    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
-)
+@request_options(RecoveryRequest, "seed", "trials", "objective", "selector", selector=selector_option)
+@rehearsal_option
 @click.option(
     "--mission",
     type=AnyPath,
@@ -83,10 +64,7 @@ def explore(
     port: int,
     token: str | None,
     opens: bool,
-    seed: int,
-    trials: int,
-    objective: str,
-    selector: str | None,
+    request: RecoveryRequest,
     rehearsal: Path | None,
     mission: Path | None,
     export: Path | None,
@@ -104,7 +82,15 @@ def explore(
     if damage is not None and export is None:
         raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
     choice = StartingChoice(
-        file, source_words(file), seed, trials, objective, selector, rehearsal, threads, mission
+        file,
+        source_words(file),
+        request.seed,
+        request.trials,
+        request.objective,
+        request.selector,
+        rehearsal,
+        threads,
+        mission,
     )
     if export is not None:
         context = click.get_current_context()

@@ -1,8 +1,8 @@
 """Options that derive from records of settings: types, ranges, defaults and help texts are written once."""
 
 import types
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Callable
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -32,22 +32,22 @@ selector_option = click.option("--selector", cls=_SelectorOption, metavar="NAME"
 
 
 def setting_option(
-    record: type, name: str, *, flag: str = "", default: object = ..., more: str = ""
+    record: type, name: str, *, default: object = ..., before: str = "", more: str = ""
 ) -> Decorator:
     """The option for a field of a record of settings, as that declares and describes it.
 
     Args:
         record: frozen, of pydantic or a dataclass, whose docstring says what the field is.
         name: of the field.
-        flag: of the option; that of the field's name by default.
         default: of the option; that of the field by default. A text is shown alone, and None not at all:
             not given, the option then is None.
-        more: sentences that follow the description.
+        before: what the description follows.
+        more: sentences that follow it.
     """
     default = default_of(record, name) if default is ... else default
     text = attribute_words(record, name).rstrip(".")
-    words = f"{text[0].upper()}{text[1:]}.{more}"
-    flag = flag or f"--{name.replace('_', '-')}"
+    words = f"{before}{text}.{more}" if before else f"{text[0].upper()}{text[1:]}.{more}"
+    flag = f"--{name.replace('_', '-')}"
     kind = _kind(get_type_hints(record, include_extras=True)[name])
     if kind is click.BOOL:
         return click.option(flag, name, is_flag=True, help=words)
@@ -56,20 +56,12 @@ def setting_option(
     return click.option(flag, name, type=kind, default=_typed(default), show_default=True, help=words)
 
 
-def setting_options(record: type, names: Iterable[str], *, default: object = ...) -> Decorator:
-    """The options for some fields of a record, in this order."""
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for name in reversed(list(names)):
-            command = setting_option(record, name, default=default)(command)
-        return command
-
-    return add
+def chain(*decorators: Decorator) -> Decorator:
+    """Apply decorators so that the help lists their options in this order."""
+    return lambda command: reduce(lambda made, one: one(made), reversed(decorators), command)
 
 
-def request_options(
-    request: type[Record] | Record, *names: str, **others: Decorator
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def request_options(request: type[Record] | Record, *names: str, **others: Decorator) -> Decorator:
     """Give a command the options of a request, and instead of their values the request as `request`.
 
     Args:
@@ -81,6 +73,10 @@ def request_options(
     known = {} if isinstance(request, type) else dict(request)
     asked_for = names or tuple(record.model_fields)
 
+    def option(name: str) -> Decorator:
+        default = known.get(name, default_of(record, name))
+        return others.get(name) or setting_option(record, name, default=default)
+
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def asking(*arguments: Any, **options: Any) -> Any:
@@ -88,12 +84,7 @@ def request_options(
             chosen = known | {name: value for name, value in given.items() if value is not None}
             return command(*arguments, request=asked(record, chosen), **options)
 
-        called: Callable[..., Any] = asking
-        for name in reversed(asked_for):
-            default = known.get(name, default_of(record, name))
-            option = others.get(name) or setting_option(record, name, default=default)
-            called = option(called)
-        return called
+        return chain(*map(option, asked_for))(asking)
 
     return add
 
@@ -110,7 +101,7 @@ def _kind(annotation: Any, rules: tuple[Any, ...] = ()) -> click.ParamType:
         return _kind(parts[0], (*rules, *parts[1:]))
     if origin in _UNIONS:
         kinds = [_kind(part, rules) for part in parts if part is not types.NoneType]
-        return next((kind for kind in kinds if kind is not click.STRING), click.STRING)
+        return click.STRING if click.STRING in kinds else kinds[0]
     if origin is Literal:
         return click.Choice(parts)
     if origin is tuple:
@@ -127,5 +118,6 @@ def _kind(annotation: Any, rules: tuple[Any, ...] = ()) -> click.ParamType:
             if getattr(rule, bound, None) is not None:
                 bounds[bound] = getattr(rule, bound)
     low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
-    made = Whole if annotation is int else Number
-    return made(low, high, min_open="gt" in bounds, max_open="lt" in bounds)
+    if annotation is int:
+        return Whole(low + ("gt" in bounds) if bounds else None, high)
+    return Number(low, high, min_open="gt" in bounds, max_open="lt" in bounds)

@@ -1,7 +1,5 @@
 """What the commands of `surefoot suite` share: their options, and how a study is run and reported on."""
 
-from collections.abc import Callable
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,19 +15,13 @@ from surefoot.commands.console import (
     console,
     seed_option,
 )
+from surefoot.commands.options import Decorator, chain
 from surefoot.progress import ProgressBar, study_bar
 
 if TYPE_CHECKING:
     from robots.backend import Backend
     from suites.study import Study
     from suites.suite import StudyTrial, Suite
-
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
-
-def chain(*decorators: Decorator) -> Decorator:
-    """Apply decorators so that the help lists their options in this order."""
-    return lambda command: reduce(lambda made, one: one(made), reversed(decorators), command)
 
 
 def study_options(name: str, *, simulated: bool = False, filmed: str | None = None) -> Decorator:

@@ -7,8 +7,9 @@ from click.core import ParameterSource
 
 from surefoot.commands.console import Commands, Names, Number, Positive, Whole
 from surefoot.commands.mission_suite import mission_suite
+from surefoot.commands.options import Decorator, chain
 from surefoot.commands.recovery_suite import recovery
-from surefoot.commands.studies import Decorator, chain, run_study, study_options
+from surefoot.commands.studies import run_study, study_options
 from surefoot.commands.transfer_suite import transfer
 
 

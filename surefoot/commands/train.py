@@ -1,25 +1,20 @@
 """`surefoot train`."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import click
-from pydantic import BaseModel
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.algorithms.settings import EMITTERS, Settings, ThresholdSettings
+from repertoire.problems.catalogue import WalkSettings
 from repertoire.strategies.table import STRATEGIES
-from robots.files.records import attribute_words
 from robots.words import short
 from surefoot.commands.console import (
     CLUSTER_PARAMETERS,
     AnyPath,
-    Command,
     Number,
     Positive,
-    Sizes,
-    Whole,
     cluster_options,
     console,
     exits_when_stopped,
@@ -27,42 +22,28 @@ from surefoot.commands.console import (
     refuse_others,
     seed_option,
 )
+from surefoot.commands.options import Decorator, chain, setting_option
 
 _OF_THIS_PROCESS = ("threads", "checkpoint_seconds", "log_csv", "tensorboard")  # not of the run
+_SETTINGS = list(dict.fromkeys(name for one in ALGORITHMS.values() for name in one.own_settings()))
 
 
-def _settings_options(command: Command) -> Command:
-    """Give a command an option for each setting that an algorithm of the table has."""
-    for name in reversed({name: None for one in ALGORITHMS.values() for name in one.own_settings()}):
-        command = _settings_option(name)(command)
-    return command
-
-
-def _settings_option(name: str) -> Callable[[Command], Command]:
-    """The option for a setting, as its record declares and describes it."""
+def _settings_option(name: str) -> Decorator:
+    """The option for a setting that algorithms of the table have, as its record describes it."""
     default = "[default: the algorithm's or the problem's]"
-    flag = f"--{name.replace('_', '-')}"
     if name == "strategy":
         choice = "for algorithms that leave the choice; see `algorithms`"
-        return click.option(flag, help=f"Evolution strategy, {choice}.  {default}")
-    records: tuple[type[BaseModel], ...] = (
-        Settings,
-        *STRATEGIES.values(),
-        *EMITTERS.values(),
-        ThresholdSettings,
-    )
+        return click.option("--strategy", help=f"Evolution strategy, {choice}.  {default}")
+    records = (Settings, *STRATEGIES.values(), *EMITTERS.values(), ThresholdSettings)
     record = next(record for record in records if name in record.model_fields)
-    entry = record.model_fields[name]
-    kinds = get_args(entry.annotation)
-    kind: click.ParamType = Number()
-    if get_origin(entry.annotation) is Literal:
-        kind = click.Choice(kinds)
-    elif int in (entry.annotation, *kinds):
-        kind = Whole(min=next((rule.ge for rule in entry.metadata if hasattr(rule, "ge")), 1))
-    text = attribute_words(record, name).rstrip(".")
     users = [user for user, one in ALGORITHMS.items() if name in one.own_settings()]
     only = f" Only for {' and '.join(users)}." if len(users) <= 2 else ""
-    return click.option(flag, type=kind, help=f"{text[0].upper()}{text[1:]}.{only}  {default}")
+    return setting_option(record, name, default=default, more=only)
+
+
+def _walk_option(name: str) -> Decorator:
+    """The option for a setting of the problem to walk with a robot."""
+    return setting_option(WalkSettings, name, default=None, before="Only for robots: ")
 
 
 @click.command()
@@ -90,36 +71,10 @@ def _settings_option(name: str) -> Callable[[Command], Command]:
     help="Number of cells along each measure, e.g. 6,6,6,6, or cvt:1000 for 1000 cells around centroids.  "
     "[default: the problem's]",
 )
-@_settings_options
-@click.option(
-    "--episode-steps",
-    type=Positive,
-    help="Only for robots: most control steps of an episode.  [default: the robot's]",
-)
-@click.option(
-    "--measures",
-    metavar="SPEC",
-    help="Only for robots: what tells gaits apart, feet for their time on the ground or ranges of other "
-    "measures, e.g. forward_speed=-0.5:1,turn_rate=-1:1.  [default: the robot's]",
-)
-@click.option(
-    "--reward",
-    metavar="PRESET",
-    help="Only for robots: preset of the reward: paper, distance, straight, steering or, where the YAML has "
-    "a command, command.  [default: the robot's]",
-)
-@click.option(
-    "--damage-share",
-    type=Number(),
-    help="Only for robots: share of episodes, 0 to 1, in which a random leg is lost or dead.  [default: 0]",
-)
+@chain(*map(_settings_option, _SETTINGS))
+@chain(*map(_walk_option, ("episode_steps", "measures", "reward", "damage_share")))
 @randomization_option
-@click.option(
-    "--hidden",
-    type=Sizes(),
-    help="Only for robots: drive the robot by networks with hidden layers of these sizes, e.g. 64,64.  "
-    "[default: the robot's controllers]",
-)
+@_walk_option("hidden")
 @click.option(
     "--checkpoint-seconds",
     type=Number(min=0),
