@@ -17,8 +17,8 @@ from robots.errors import InvalidRobotError
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
 
-LEGS = [(robot, leg) for robot in robot_names() for leg in load_robot(robot).description.legs]
-JOINTS = [(name, joint) for name in robot_names() for joint in load_robot(name).description.joints]
+LEGS = [(robot, list(load_robot(robot).description.legs)[-1]) for robot in robot_names()]
+JOINTS = [(name, joint) for name, leg in LEGS for joint in load_robot(name).description.legs[leg].joints]
 ODD = [("odd", joint) for joint in ("swing", "lift", "bend", "push")]
 _SAME_PHYSICS = (
     "body_mass",
