@@ -16,9 +16,8 @@ from typing import ClassVar, Literal, TypeVar, final
 import mujoco
 
 from adapt.damage import HEALTHY
-from adapt.damage.edits import limb_geoms, mark
+from adapt.damage.edits import limb_geoms, mark, mark_limbs
 from adapt.damage.parts import RobotParts, Sort, Sorts, Target, sort_words
-from adapt.damage.patches import mark_limbs
 from adapt.damage.strength import NO_STRENGTH, Scale, Strengths, format_strength
 from robots.errors import InvalidValueError
 from robots.motors import settle_gains

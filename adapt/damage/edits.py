@@ -1,16 +1,18 @@
-"""Edits of a damaged robot's MuJoCo model: find parts, take them away, change their friction, colour them.
+"""Changes to a damaged robot's MuJoCo model: edits of its specification, and patches of the compiled numbers.
 
 What an earlier damage took away is missing from the model; every function works with what is left.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import mujoco
 import numpy as np
+from scipy.spatial.transform import RigidTransform, Rotation
 
 from robots.description import Description
 from robots.errors import InvalidValueError
 from robots.mjcf.compiling import compiled_so_far
+from robots.motors import ABSENT, motor_of
 
 RED = (0.83, 0.05, 0.12, 1.0)  # darker than the vermilion that some feet have
 FIXED = "hinge of {}"  # name of the site that is left where a joint was
@@ -195,3 +197,140 @@ def _mixed_solref(own: np.ndarray, other: np.ndarray, share: float) -> np.ndarra
     if own[0] > 0 and other[0] > 0:
         return share * own + (1 - share) * other
     return np.minimum(own, other)
+
+
+def turn_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, position: float) -> None:
+    """Put the body of a hinge or slide where the joint would put it, were the joint to go on from there.
+
+    The joint's position is counted like its range [rad or m].
+    """
+    model, body = compiled_so_far(spec), joint.parent
+    motion = _motion(model, joint, position - float(model.qpos0[model.jnt_qposadr[joint.id]]))
+    # joints move a body one after another, so those before this one now act on what it has moved
+    undone = _in_units(motion, _scale_inside(body)).inv()
+    for earlier in _before(joint):
+        earlier.pos, earlier.axis = undone.apply(earlier.pos), undone.rotation.apply(earlier.axis)
+    pose = _pose(model, body)
+    moved = _in_units(pose * motion * pose.inv(), _scale_inside(body.parent))
+    frame = body.parent.add_frame(pos=moved.translation, quat=moved.rotation.as_quat(scalar_first=True))
+    _put_into(body, frame)
+
+
+def shrink_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, factor: float) -> None:
+    """Shrink what a joint moves towards the joint, in all directions; masses shrink as lengths do.
+
+    Forces, gains, dampings and armatures stay as they are.
+    """
+    model, body = compiled_so_far(spec), joint.parent
+    for earlier in _before(joint):  # stays where it is, though in a body that shrinks
+        earlier.pos = joint.pos + (earlier.pos - joint.pos) / factor
+    center = _pose(model, body).apply(model.jnt_pos[joint.id]) / _scale_inside(body.parent)
+    shrunk = body.parent.add_frame(
+        pos=center,
+        scale=np.full(3, factor),
+        scaling=mujoco.mjtScaling.mjSCALING_GEOMETRY,
+        massscale=factor,
+    )
+    back = body.parent.add_frame(pos=-center)
+    back.set_frame(shrunk)
+    _put_into(body, back)
+
+
+def _before(joint: mujoco.MjsJoint) -> list[mujoco.MjsJoint]:
+    """The joints of the same body that come before one."""
+    return [other for other in joint.parent.joints if other.id < joint.id]
+
+
+def _pose(model: mujoco.MjModel, body: mujoco.MjsBody) -> RigidTransform:
+    """Where a body is in its parent's coordinates."""
+    rotation = Rotation.from_quat(model.body_quat[body.id], scalar_first=True)
+    return RigidTransform.from_components(model.body_pos[body.id], rotation)
+
+
+def _motion(model: mujoco.MjModel, joint: mujoco.MjsJoint, by: float) -> RigidTransform:
+    """What a joint does to its body, in the body's coordinates."""
+    axis, anchor = model.jnt_axis[joint.id], model.jnt_pos[joint.id]
+    if joint.type == mujoco.mjtJoint.mjJNT_SLIDE:
+        return RigidTransform.from_translation(by * axis)
+    rotation = Rotation.from_rotvec(by * axis)
+    return RigidTransform.from_components(anchor - rotation.apply(anchor), rotation)
+
+
+def _in_units(motion: RigidTransform, unit: float) -> RigidTransform:
+    """A motion with its lengths counted in a unit [m]."""
+    return RigidTransform.from_components(motion.translation / unit, motion.rotation)
+
+
+def _scale_inside(body: mujoco.MjsBody) -> float:
+    """How long a unit of length is inside a body that scaled frames hold [m]."""
+    scale = 1.0
+    while body is not None:
+        frame = body.frame
+        while frame is not None:
+            scale *= frame.scale[0]
+            frame = frame.frame
+        body = body.parent
+    return scale
+
+
+def _put_into(body: mujoco.MjsBody, frame: mujoco.MjsFrame) -> None:
+    """Put a body, with the frames that it is in, into another one."""
+    outermost: mujoco.MjsBody | mujoco.MjsFrame = body
+    while outermost.frame is not None:
+        outermost = outermost.frame
+    outermost.set_frame(frame)
+
+
+def joint_ids(model: mujoco.MjModel, names: Iterable[str]) -> list[int]:
+    """Indices of the joints that are there."""
+    found = (mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names)
+    return [joint for joint in found if joint != ABSENT]
+
+
+def motor_ids(model: mujoco.MjModel, names: Iterable[str]) -> list[int]:
+    """Indices of the actuators of joints, of those that are there."""
+    return [motor for name in names if (motor := motor_of(model, name)) != ABSENT]
+
+
+def mark_limbs(model: mujoco.MjModel, names: Sequence[str]) -> None:
+    """Colour red what joints move, up to the next joint each."""
+    limbs = model.body_weldid[model.jnt_bodyid[joint_ids(model, names)]]
+    model.geom_rgba[np.isin(model.body_weldid[model.geom_bodyid], limbs)] = RED
+
+
+def turn_limb(model: mujoco.MjModel, joint: str, angle: float, *, following: Sequence[str] = ()) -> None:
+    """Turn what a hinge, which may be fixed, moves by an angle [rad] while its position stays: it is bent.
+
+    Joints of the same body that follow it have their axes moved too.
+    """
+    for body, anchor, axis in _hinges(model, joint):
+        turn, later = Rotation.from_rotvec(angle * axis), joint_ids(model, following)
+        parts = (
+            (model.geom_pos, model.geom_quat, model.geom_bodyid == body),
+            (model.site_pos, model.site_quat, model.site_bodyid == body),
+            (model.body_ipos, model.body_iquat, np.arange(model.nbody) == body),
+            (model.body_pos, model.body_quat, model.body_parentid == body),
+        )
+        for places, turns, which in parts:
+            places[which] = anchor + turn.apply(places[which] - anchor)
+            for index in np.flatnonzero(which):
+                turned = turn * Rotation.from_quat(turns[index], scalar_first=True)
+                turns[index] = turned.as_quat(scalar_first=True)
+        model.jnt_pos[later] = anchor + turn.apply(model.jnt_pos[later] - anchor)
+        model.jnt_axis[later] = turn.apply(model.jnt_axis[later])
+    settle(model)
+
+
+def _hinges(model: mujoco.MjModel, joint: str) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """The body, place and axis of a joint in the body, which may be fixed; nothing where it is lost."""
+    for number in joint_ids(model, [joint]):
+        yield int(model.jnt_bodyid[number]), model.jnt_pos[number].copy(), model.jnt_axis[number].copy()
+    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, FIXED.format(joint))
+    if site != ABSENT:
+        axis = Rotation.from_quat(model.site_quat[site], scalar_first=True).apply([0.0, 0.0, 1.0])
+        yield int(model.site_bodyid[site]), model.site_pos[site].copy(), axis
+
+
+def settle(model: mujoco.MjModel) -> None:
+    """Work out again what MuJoCo derives from masses and places."""
+    mujoco.mj_setConst(model, mujoco.MjData(model))

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from adapt.damage.edits import find_motors
+from adapt.damage.edits import find_motors, joint_ids
 from adapt.damage.parts import RobotParts
-from adapt.damage.patches import joint_ids
 from robots.description import Randomization
 from robots.randomization import GAP, randomised
 from robots.robot import Faults, Modification, Robot

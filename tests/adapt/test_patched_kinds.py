@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from odd_robot import odd_robot
 
-from adapt.damage.edits import RED
+from adapt.damage.edits import RED, turn_limb
 from adapt.damage.kinds import damage_kinds
-from adapt.damage.patches import turn_limb
 from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import Modification, load_robot

@@ -14,10 +14,8 @@ from adapt.damage.damage import (
     register,
     subjects,
 )
-from adapt.damage.edits import find_joints, fix_joint
-from adapt.damage.frames import turn_body
+from adapt.damage.edits import find_joints, fix_joint, joint_ids, turn_body
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.patches import joint_ids
 from adapt.damage.strength import Scale, Strengths
 from robots.robot import Faults
 

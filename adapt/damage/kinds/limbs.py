@@ -15,10 +15,8 @@ from adapt.damage.damage import (
     register,
     subjects,
 )
-from adapt.damage.edits import find_joints, the_joint
-from adapt.damage.frames import shrink_body
+from adapt.damage.edits import find_joints, shrink_body, the_joint, turn_limb
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.patches import turn_limb
 from adapt.damage.strength import Scale, Strengths
 
 

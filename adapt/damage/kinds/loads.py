@@ -8,9 +8,8 @@ import mujoco
 import numpy as np
 
 from adapt.damage.damage import Damage, DamageModification, SingleDamage, Suspect, register, subjects
-from adapt.damage.edits import mark, the_joint
+from adapt.damage.edits import mark, settle, the_joint
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.patches import settle
 from adapt.damage.strength import Scale, Strengths
 from robots.errors import InvalidValueError
 from robots.mjcf.compiling import compiled_so_far

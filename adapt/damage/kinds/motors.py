@@ -13,9 +13,8 @@ from adapt.damage.damage import (
     register,
     subjects,
 )
-from adapt.damage.edits import delete_motors
+from adapt.damage.edits import delete_motors, joint_ids, motor_ids
 from adapt.damage.parts import RobotParts, Target
-from adapt.damage.patches import joint_ids, motor_ids
 from adapt.damage.strength import NO_STRENGTH, Scale, Strengths
 from robots.errors import InvalidValueError
 from robots.robot import Faults
