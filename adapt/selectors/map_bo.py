@@ -3,16 +3,15 @@
 `GPUCB` and `Thompson` are relatives of it.
 """
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from pydantic.dataclasses import dataclass
 
 from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
 from adapt.selectors.catalogue import register
 from adapt.selectors.selector import Context, Selector
-from robots.files.records import NotNegative, Positive
 
 _Objective = TypeVar("_Objective", float, np.ndarray)
 _WAVES = 256  # random ones, of which a sample of the prior process is made
@@ -29,10 +28,10 @@ class MapBOSettings:
         enough: share of the best prediction with which the search is satisfied.
     """
 
-    length_scale: Positive = 0.1
-    noise_variance: Positive = 0.01
-    exploration: NotNegative = 0.05
-    enough: Positive = 0.9
+    length_scale: float = 0.1
+    noise_variance: float = 0.01
+    exploration: float = 0.05
+    enough: float = 0.9
 
 
 class CorrectedMap(Selector):

@@ -2,21 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass as checked_dataclass
 from scipy.special import gammaln, ndtr
 
 from adapt.gaussian_process import Posterior, matern_52
 from adapt.records import Outcome
 from adapt.selectors.hypotheses import Expected, Hypotheses
 from robots.compilation import compiled
-from robots.files.records import NotNegative, Positive
 
-Share = Annotated[float, Field(ge=0, le=1)]
-OpenShare = Annotated[float, Field(gt=0, lt=1)]
 _COMPONENTS = 64
 _NEGLIGIBLE = 1e-3  # share of the heaviest weight
 _LEAST_VARIANCE = 1e-12  # of evidence that never varied
@@ -30,7 +24,7 @@ _PER_UNIT = _CELLS / (2 * _REACH)
 _LEAST = 1e-12  # standard deviation
 
 
-@checked_dataclass(frozen=True)
+@dataclass(frozen=True)
 class ResidualLevel:
     """How far the truth may be from a hypothesis.
 
@@ -41,13 +35,13 @@ class ResidualLevel:
         fall: share of trials in which a fall is a matter of chance, whatever the hypothesis says.
     """
 
-    residual: Positive
-    length_scale: Positive
-    evidence: Positive
-    fall: OpenShare
+    residual: float
+    length_scale: float
+    evidence: float
+    fall: float
 
 
-@checked_dataclass(frozen=True)
+@dataclass(frozen=True)
 class Tolerances:
     """What a trial's measurements may be off by, whatever the hypothesis and the level.
 
@@ -59,11 +53,11 @@ class Tolerances:
         channels: see `log_evidence`.
     """
 
-    noise_share: NotNegative = 0.05
-    noise_offset: NotNegative = 0.01
-    common: Share = 0.4
-    surprise: Share = 0.01
-    channels: Positive = 3.0
+    noise_share: float = 0.05
+    noise_offset: float = 0.01
+    common: float = 0.4
+    surprise: float = 0.01
+    channels: float = 3.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,28 +6,23 @@ more of them.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass, replace
 
 import numpy as np
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from adapt.damage import HEALTHY
 from adapt.gaussian_process import matern_52
 from adapt.records import Outcome
 from adapt.selectors.catalogue import register
 from adapt.selectors.hypotheses import Hypotheses, rehearsed_hypotheses
-from adapt.selectors.mixture import Belief, Mixture, OpenShare, ResidualLevel, Share, Tolerances, log_fall
+from adapt.selectors.mixture import Belief, Mixture, ResidualLevel, Tolerances, log_fall
 from adapt.selectors.selector import Context, Selector
 from robots.errors import InvalidValueError
-from robots.files.records import NotNegative, Positive
 
 UNKNOWN = "unknown"  # in a diagnosis: like nothing that was rehearsed
 Read = Callable[[int, Outcome], np.ndarray]  # what of a trial of a gait counts as evidence, (e,) or (0,)
 _NEARBY = 0.4  # length scale over which falls are evidence for other gaits, in units of the measures
 _DOUBT = 0.1  # share of falls that happen by chance, whatever was rehearsed
-_Probability = Annotated[float, Field(ge=0, lt=1)]
 
 
 @dataclass(frozen=True)
@@ -41,12 +36,13 @@ class Caution:
         memory: number of trials that all of that counts as, next to the falls of similar gaits.
     """
 
-    exponent: NotNegative = 2.0
-    cost: NotNegative = 0.02
-    by_falls: Share = 0.5
-    memory: Positive = 4.0
+    exponent: float = 2.0
+    cost: float = 0.02
+    by_falls: float = 0.5
+    memory: float = 4.0
 
 
+TOLERANCES, CAUTION = Tolerances(), Caution()
 LEVELS = (
     ResidualLevel(residual=0.05, length_scale=0.2, evidence=0.08, fall=0.08),
     ResidualLevel(residual=0.1, length_scale=0.2, evidence=0.15, fall=0.11),
@@ -77,21 +73,14 @@ class RehearsedSettings:
     """
 
     levels: tuple[ResidualLevel, ...] = LEVELS
-    tolerances: Tolerances = Tolerances()
-    healthy: OpenShare = 0.1
-    unknown: _Probability = 0.1
-    pairs: _Probability = 0.2
-    fitted: OpenShare = 0.5
-    price: NotNegative = 3.0
-    caution: Caution = Caution()
-    tolerance: NotNegative = 0.04
-
-    def __post_init__(self) -> None:
-        residuals = [level.residual for level in self.levels]
-        if len(residuals) < 2 or sorted(set(residuals)) != residuals:
-            raise InvalidValueError(
-                f"levels must be at least two, of ascending residuals, not of {residuals}"
-            )
+    tolerances: Tolerances = TOLERANCES
+    healthy: float = 0.1
+    unknown: float = 0.1
+    pairs: float = 0.2
+    fitted: float = 0.5
+    price: float = 3.0
+    caution: Caution = CAUTION
+    tolerance: float = 0.04
 
 
 class FallRisk:

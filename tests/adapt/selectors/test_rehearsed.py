@@ -1,25 +1,21 @@
 """The posterior against brute force, and what the rehearsed selector makes of it."""
 
 import dataclasses
-import math
 from functools import partial
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 from scipy import stats
 from six_legs import World, library
 
 from adapt.records import Outcome, diagnosis_words
 from adapt.selectors.catalogue import make_selector
-from adapt.selectors.map_bo import MapBOSettings
 from adapt.selectors.multi_prior import Caution, Rehearsed, RehearsedSettings, ResidualLevel, Tolerances
 from adapt.selectors.selector import Context
 from robots.errors import InvalidValueError
 from tests.adapt.selectors.replaying import Truth, replay
 
 LEVELS = (ResidualLevel(0.1, 0.3, 0.2, 0.1), ResidualLevel(0.4, 0.6, 0.5, 0.3))
-LEVEL = partial(ResidualLevel, residual=1, length_scale=1, evidence=1, fall=0.1)
 EXACT = Tolerances(noise_share=0.0, noise_offset=0.05, common=0.3, surprise=0.0, channels=3.0)
 TRIALS = [(4, 0.7, False), (9, 1.1, True), (30, 0.2, False), (4, 0.9, True), (21, 1.3, False)]
 
@@ -236,22 +232,6 @@ def test_it_stops_when_there_is_little_to_gain(world, table):
     assert "stops below 10.0%" in hasty[1]
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings"),
-    [
-        (Tolerances, {"noise_share": math.nan}),
-        (Tolerances, {"surprise": 2.0}),
-        (ResidualLevel, {"residual": 0.1, "length_scale": 0.2, "evidence": 0.1, "fall": 0.0}),
-        (RehearsedSettings, {"fitted": 0.0}),
-        (RehearsedSettings, {"price": -1.0}),
-        (MapBOSettings, {"exploration": math.nan}),
-    ],
-)
-def test_settings_that_no_probability_comes_from_are_refused(kind, settings):
-    with pytest.raises(ValidationError):
-        kind(**settings)
-
-
 def test_units_and_zero_of_the_objective_do_not_matter(world, table):
     prior = world.prior()
     moved = dataclasses.replace(prior, objectives=30 * prior.objectives - 500, min_objective=-500.0)
@@ -265,24 +245,6 @@ def test_units_and_zero_of_the_objective_do_not_matter(world, table):
         a.tell(row, Outcome(objective, False, shown[row]))
         b.tell(row, Outcome(30 * objective - 500, False, shown[row]))
     np.testing.assert_allclose(b.predicted, 30 * a.predicted - 500, atol=0.1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings", "message"),
-    [
-        (RehearsedSettings, {"levels": ()}, r"at least two, of ascending residuals, not of \[\]"),
-        (RehearsedSettings, {"levels": LEVELS[::-1]}, "of ascending residuals"),
-        (RehearsedSettings, {"healthy": 0.0}, "healthy\n.*greater than 0"),
-        (RehearsedSettings, {"unknown": 1.0}, "unknown\n.*less than 1"),
-        (LEVEL, {"residual": 0}, "residual\n.*greater than 0"),
-        (Caution, {"exponent": float("nan")}, "exponent\n.*finite"),
-        (Caution, {"by_falls": 1.1}, "by_falls\n.*less than or equal to 1"),
-        (MapBOSettings, {"noise_variance": np.inf}, "noise_variance\n.*finite"),
-    ],
-)
-def test_settings_out_of_range(kind, settings, message):
-    with pytest.raises((InvalidValueError, ValueError), match=message):
-        kind(**settings)
 
 
 def test_what_does_not_fit_is_refused(world, table):
