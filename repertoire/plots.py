@@ -83,7 +83,6 @@ def draw_history(
 
     Raises:
         InvalidValueError: there is no history, or the path does not end in .png.
-        InvalidFileError: the file cannot be written.
     """
     history = repertoire.history
     if not len(history.get("evaluations", ())) or not {"qd_score", "coverage", "best"} <= history.keys():

@@ -165,8 +165,6 @@ class Study:
 
         Raises:
             InvalidValueError: there are no results.
-            InvalidFileError: the folder cannot be written to.
-            InUseError: another process does not finish its report.
         """
         if not results:
             raise InvalidValueError("there are no results to report")

@@ -88,7 +88,6 @@ class Algorithm:
                 algorithm's own; what the algorithm does not have is ignored.
 
         Raises:
-            UnknownNameError: the algorithm cannot follow the strategy that was chosen.
             InvalidValueError: the algorithm does not have a setting that was chosen, or its value is wrong.
         """
         strategy = chosen.get("strategy") if len(self.strategies) > 1 else None
@@ -134,7 +133,6 @@ def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, ob
         chosen: what the user chose, see `Algorithm.settings`.
 
     Raises:
-        UnknownNameError: there is no such algorithm.
         InvalidValueError: this is none, a setting is wrong, or a table could not hold the problem's measures,
             see `ProblemRecord.check_columns`.
     """

@@ -73,8 +73,6 @@ class Scheduler:
         """Add what succeeded to both archives, and tell each emitter the outcomes of its own.
 
         Raises:
-            InvalidValueError: an array has the wrong shape or type, or a value that did not fail is not
-                finite; the search is then as it was before, and can be told again.
             RuntimeError: there was no ask, or it was told already.
         """
         if self._solutions is None:

@@ -60,7 +60,6 @@ def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
             specification, which is returned as it is.
 
     Raises:
-        UnknownNameError: there is no such kind of archive.
         InvalidValueError: the text is not of the form that the kind has, or there are too many cells.
     """
     if isinstance(spec, ArchiveSpec):

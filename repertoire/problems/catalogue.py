@@ -37,7 +37,6 @@ def make_problem(name: str) -> Problem:
 
     Raises:
         UnknownNameError: there is none of that name.
-        InvalidValueError: N is below 2 or above a million.
     """
     make, arguments = _look_up(name)
     if make is None:
@@ -86,8 +85,6 @@ def find_problem(
 
     Raises:
         UnknownNameError: there is nothing of that name.
-        InvalidFileError: a file of the robot cannot be read.
-        InvalidRobotError: the robot's files do not describe a robot.
         InvalidValueError: a setting is out of range, or the problem has no use for it.
     """
     walk = validate(WalkSettings, settings)

@@ -42,11 +42,7 @@ def start_training(
             problem or algorithm.
 
     Raises:
-        UnknownNameError: there is no such problem or algorithm.
-        InvalidRobotError: the robot's files do not describe a robot.
         InvalidValueError: a setting is wrong, the folder already holds a run, or no file can hold the robot.
-        InvalidFileError: the folder cannot be made, or a file of the robot cannot be read.
-        InUseError: another process works in the folder.
     """
     walk = {name: settings.pop(name) for name in WalkSettings.model_fields if name in settings}
     if out is not None and isinstance(problem, Robot):
@@ -82,8 +78,6 @@ def resume_training(
 
     Raises:
         InvalidFileError: the folder holds no run that can be read.
-        InvalidValueError: the run was recorded with an object that is not registered here.
-        InUseError: another process works in the folder.
     """
     path = RunFiles.of(out).repertoire
     if not file_exists(path):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repertoire.problems.maze_simulation import WALLS
+from repertoire.problems.maze import WALLS
 
 _A, _E = WALLS[:, 0], WALLS[:, 1] - WALLS[:, 0]
 

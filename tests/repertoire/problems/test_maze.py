@@ -6,8 +6,7 @@ import maze_reference
 import numpy as np
 import pytest
 
-from repertoire.problems.maze import Maze
-from repertoire.problems.maze_simulation import SLOTS, feel, look
+from repertoire.problems.maze import SLOTS, Maze, feel, look
 
 KHEPERAX = Path(__file__).with_name("kheperax.npz")
 MAZE = Maze()
