@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,12 +10,19 @@ import numpy as np
 from adapt.records import Confirmation, Outcome, RefinedGait
 from adapt.selectors.selector import Selector
 
-CONFIRMATIONS = 3
-_HOPELESS = 8  # gaits that got nowhere, after which no other is tried
-_CLEAR = 3.0  # standard errors of a difference that further trials would hardly turn round
-_ERROR = 0.1  # probability with which a gait that is no better may be confirmed before all trials were made
-_FURTHER = 1.3  # how much more is to be expected of another gait than of one that has confirmation trials
-_LIKELY = 0.5  # probability from which a fall is expected
+
+@dataclass(frozen=True)
+class ConfirmationSettings:
+    """When a search ends, and what settles a comparison."""
+
+    hopeless: int = 8  # gaits that got nowhere, after which no other is tried
+    clear: float = 3.0  # standard errors of a difference that further trials would hardly turn round
+    error: float = 0.1  # probability with which a gait that is no better may be confirmed before all trials
+    further: float = 1.3  # how much more is to be expected of another gait than of one with confirmations
+    likely: float = 0.5  # probability from which a fall is expected
+
+
+CONFIRMATION = ConfirmationSettings()
 
 
 class _Told(NamedTuple):
@@ -77,7 +85,7 @@ class ConfirmedSearch:
         selector: Selector,
         incumbent: int,
         *,
-        confirmations: int = CONFIRMATIONS,
+        confirmations: int = 3,
         nowhere: float = -math.inf,
     ) -> None:
         self.selector = selector
@@ -157,7 +165,7 @@ class ConfirmedSearch:
     def hopeless(self) -> bool:
         """Whether many gaits were tried, none of which got anywhere."""
         means = self.selector.means()
-        return len(means) >= _HOPELESS and max(means.values()) <= self._nowhere
+        return len(means) >= CONFIRMATION.hopeless and max(means.values()) <= self._nowhere
 
     @property
     def stop(self) -> str:
@@ -191,7 +199,7 @@ class ConfirmedSearch:
 
         def place(row: int) -> tuple[float, float]:
             expected = float((most if row == recommended else predicted[row]) - least)
-            return self._falls(row), -expected * (_FURTHER if self._confirming(row) else 1.0)
+            return self._falls(row), -expected * (CONFIRMATION.further if self._confirming(row) else 1.0)
 
         return sorted(rows, key=place)
 
@@ -254,13 +262,13 @@ class ConfirmedSearch:
             return False
         new = [outcome.objective for outcome in self._confirming(row)]
         old = [outcome.objective for outcome in self._outcomes(self.incumbent)]
-        return min(new) > max(old) and 1 / math.comb(len(new) + len(old), len(new)) <= _ERROR
+        return min(new) > max(old) and 1 / math.comb(len(new) + len(old), len(new)) <= CONFIRMATION.error
 
     @staticmethod
     def _clear(comparison: Confirmation) -> bool:
         """Whether a difference is large enough not to be turned round by further trials."""
         difference, error = comparison.difference, comparison.standard_error
-        return difference is not None and error is not None and difference >= _CLEAR * error
+        return difference is not None and error is not None and difference >= CONFIRMATION.clear * error
 
     def _unclear(self, comparison: Confirmation) -> bool:
         """Whether a gait would be handed over, but further trials may turn that round."""
@@ -297,7 +305,7 @@ class ConfirmedSearch:
     def _expects_fall(self, row: int) -> bool:
         """Whether the selector expects a fall of a gait."""
         falls = self.selector.fall_probability
-        return falls is not None and bool(falls[row] >= _LIKELY)
+        return falls is not None and bool(falls[row] >= CONFIRMATION.likely)
 
     def _stays_up(self, row: int) -> bool:
         """Whether a gait that got somewhere never fell, and the incumbent always, and not by chance."""

@@ -35,13 +35,21 @@ from robots.simulation.threads import ALL_CORES
 from robots.symmetry import mirror_images
 from robots.words import duration
 
-_ROUNDS = 4  # in which a search spends its episodes, unless it stops paying
-_PAYS = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
-_FINALISTS = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
-_MIRRORED = 3  # gaits that are best under each condition of the rehearsal, whose mirror images are tried
-_GLANCES = 2  # episodes of each of these images, which tell the finalists
-_STARTS = 8  # of these, from which a search may start
-_FINAL_EPISODES = 10
+
+@dataclass(frozen=True)
+class StrengtheningSettings:
+    """How searches are made, and what is worth keeping."""
+
+    rounds: int = 4  # in which a search spends its episodes, unless it stops paying
+    pays: float = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
+    finalists: int = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
+    mirrored: int = 3  # gaits that are best under each condition, whose mirror images are tried
+    glances: int = 2  # episodes of each of these images, which tell the finalists
+    starts: int = 8  # of these, from which a search may start
+    final_episodes: int = 10
+
+
+STRENGTHENING = StrengtheningSettings()
 _FIELD = ("searches",)
 _FORMAT = Format(
     "surefoot strengthening",
@@ -52,7 +60,7 @@ _FORMAT = Format(
         "solution": Array("<f4", (*_FIELD, "parameters")),
         "before": Array("<f8", _FIELD),
         "after": Array("<f8", _FIELD),
-        "rounds": Array("<i8", _FIELD, low=0, high=_ROUNDS),
+        "rounds": Array("<i8", _FIELD, low=0, high=STRENGTHENING.rounds),
         "episodes": Array("<i8", _FIELD, low=0),
         "finished": Array("|b1", _FIELD),
     },
@@ -257,7 +265,7 @@ class Strengthening:
     ) -> tuple[DamageSearch, np.ndarray]:
         """A search for a condition, and rows of the gaits that it may start from."""
         known, enough = len(self._solutions), self.below * self.healthy
-        rows = np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS]
+        rows = np.argsort(-self._progress[condition], kind="stable")[: STRENGTHENING.finalists]
         rows = np.concatenate([rows, np.arange(len(self.repertoire), known)])
         means = self._means(damaged, rows, condition, report)
         order = np.argsort(-means, kind="stable")
@@ -265,24 +273,33 @@ class Strengthening:
         search = DamageSearch(
             condition, best, self._solutions[best], before, before, finished=before >= enough
         )
-        return search, rows[order[:_STARTS]]
+        return search, rows[order[: STRENGTHENING.starts]]
 
     def _mirrored(
         self, damaged: Evaluator, search: DamageSearch, report: Callable[[float], None]
     ) -> DamageSearch | None:
         """The best mirror image of a gait, if it is better than the best gait."""
-        best = np.argsort(-self._progress, axis=1, kind="stable")[:, :_MIRRORED]
+        best = np.argsort(-self._progress, axis=1, kind="stable")[:, : STRENGTHENING.mirrored]
         rows = np.union1d(best, np.arange(len(self.repertoire.elites), len(self._solutions)))
         images = mirror_images(self.repertoire.robot, self._solutions[rows])
         if images is None:
             return None
         places = damaged.add(images)
         glances = self._means(
-            damaged, places, search.condition, report, first=_FINAL_EPISODES, episodes=_GLANCES
+            damaged,
+            places,
+            search.condition,
+            report,
+            first=STRENGTHENING.final_episodes,
+            episodes=STRENGTHENING.glances,
         )
-        finalists = np.argsort(-glances, kind="stable")[:_FINALISTS]
+        finalists = np.argsort(-glances, kind="stable")[: STRENGTHENING.finalists]
         means = self._means(
-            damaged, places[finalists], search.condition, report, first=_FINAL_EPISODES + _GLANCES
+            damaged,
+            places[finalists],
+            search.condition,
+            report,
+            first=STRENGTHENING.final_episodes + STRENGTHENING.glances,
         )
         one = int(finalists[np.argmax(means)])
         after = float(self._means(damaged, places[[one]], search.condition, report)[0])
@@ -303,7 +320,7 @@ class Strengthening:
             robots,
             objective=self._aim,
             seed=self.seed,
-            number=search.condition * _ROUNDS + search.rounds,
+            number=search.condition * STRENGTHENING.rounds + search.rounds,
             backend=self._backend,
             on_progress=report,
         )
@@ -315,8 +332,8 @@ class Strengthening:
             rounds=search.rounds + 1,
             episodes=search.episodes + found.episodes,
         )
-        pays = search.rounds == 1 or found.score - found.before >= _PAYS * self.healthy
-        if pays and search.rounds < _ROUNDS:
+        pays = search.rounds == 1 or found.score - found.before >= STRENGTHENING.pays * self.healthy
+        if pays and search.rounds < STRENGTHENING.rounds:
             return search
         rows = damaged.add(search.solution[None])
         after = self._means(damaged, rows, search.condition, lambda _: report(1.0))
@@ -330,13 +347,13 @@ class Strengthening:
         report: Callable[[float], None],
         *,
         first: int = 0,
-        episodes: int = _FINAL_EPISODES,
+        episodes: int = STRENGTHENING.final_episodes,
     ) -> np.ndarray:
         """Mean progress while up of gaits, (k,), in the same fresh episodes on models of a condition."""
         seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, first, episodes, condition)
         models = (first + np.arange(episodes)) % damaged.models
         means = []
-        for some in np.array_split(rows, math.ceil(len(rows) / _FINALISTS)):
+        for some in np.array_split(rows, math.ceil(len(rows) / STRENGTHENING.finalists)):
             report(0.0)  # so that it can be stopped
             each, every = np.tile(seeds, len(some)), np.tile(models, len(some))
             ran = damaged.run(np.repeat(some, len(seeds)), each, robots=every)
@@ -364,7 +381,7 @@ class Strengthening:
 
     def _gains(self, before: float, after: float) -> bool:
         """Whether a gait is worth keeping next to what there was."""
-        return after - before >= _PAYS * self.healthy
+        return after - before >= STRENGTHENING.pays * self.healthy
 
     @property
     def _solutions(self) -> np.ndarray:
@@ -374,7 +391,7 @@ class Strengthening:
     @property
     def _budget(self) -> int:
         """Episodes of a round."""
-        return math.ceil(self.refinement.episodes / _ROUNDS)
+        return math.ceil(self.refinement.episodes / STRENGTHENING.rounds)
 
     def strengthened(self) -> Repertoire:
         """The repertoire with the gaits that were found as specialists; the same if none was.
@@ -408,7 +425,7 @@ class Strengthening:
             "rehearsal": Contents({"progress": self._progress}).checksum(),
             "damages": [self.table.conditions[row] for row in self.weak],
             "refinement": str(self.refinement),
-            "mirror images": f"{_MIRRORED} of each condition, {_GLANCES} episodes",
+            "mirror images": f"{STRENGTHENING.mirrored} of each condition, {STRENGTHENING.glances} episodes",
             "below": self.below,
             "randomization": str(self.randomization or "none"),
             "seed": self.seed,

@@ -271,7 +271,7 @@ def test_a_mirror_image_that_is_not_good_enough_is_kept_and_searched_from(
 def test_gaits_on_whose_mirror_images_there_is_no_gain_stay_as_they_are(one_sided, monkeypatch) -> None:
     known, rehearsed = one_sided
     made_up(monkeypatch, 0.0)
-    monkeypatch.setattr(module, "_PAYS", 10.0)
+    monkeypatch.setattr(module, "STRENGTHENING", replace(module.STRENGTHENING, pays=10.0))
     work = strengthening(known, rehearsed, below=0.45, damages=[MIRRORED])
     work.run()
     (search,) = work.searches

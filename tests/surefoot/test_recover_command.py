@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adapt.confirmation import ConfirmationSettings
 from adapt.damage.text import parse_damage
 from adapt.records import Trial, diagnosis_words
 from adapt.recovery import recover
@@ -92,7 +93,7 @@ def test_an_interrupt_ends_the_search_with_what_is_confirmed(run, file: Path, mo
 
 
 def test_a_robot_that_nothing_helps_is_told_so(run, file: Path, monkeypatch) -> None:
-    monkeypatch.setattr("adapt.confirmation._HOPELESS", 3)
+    monkeypatch.setattr("adapt.confirmation.CONFIRMATION", ConfirmationSettings(hopeless=3))
     monkeypatch.setattr("adapt.objective.LIMPING", 100.0)
     monkeypatch.setattr("surefoot.commands.recover.LIMPING", 100.0)
     code, out, err = run(*broken(file), "--selector", "best-first", "--trials", 20)
