@@ -1,6 +1,7 @@
 """Robots that differ from their model: models drawn from a `Randomization`."""
 
 from dataclasses import replace
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -122,7 +123,9 @@ def model_of(robot: Robot, draw: Draw, label: str, *, unseen: bool = False) -> R
 
     noisy = {channel.name: draw.noise for channel in robot.channels} if draw.noise else {}
     patch = turn_sensors if any(draw.offset) else None
-    change = Modification(label, edit, Faults(delay=draw.delay, noisy=noisy), patch)
+    shaped = draw.ground or draw.slope or not _weighs_as_stated(robot)
+    numbers = None if shaped else partial(_scale, draw)
+    change = Modification(label, edit, Faults(delay=draw.delay, noisy=noisy), patch, numbers)
     changed = robot.with_modifications(change, unseen=unseen)
     if draw.heading:
         changed = turned(changed, np.radians(draw.heading))
@@ -201,6 +204,38 @@ def _check(robot: Robot, randomization: Randomization) -> None:
     grips = np.any(model.geom_condim[touching] > 1) and np.any(model.geom_friction[touching, 0] > 0)
     if randomization.friction != (1.0, 1.0) and not grips:
         raise InvalidValueError(f"the feet of {robot.name} have no friction that could be randomised")
+
+
+def _weighs_as_stated(robot: Robot) -> bool:
+    """Whether the MJCF states the mass and inertia of every body, which can then be changed in the model.
+
+    Those that the compiler computes from geoms would differ in their last bits.
+    """
+    spec, model = robot.nominal_spec, robot.physics
+    return (
+        len(spec.bodies) == model.nbody
+        and bool(np.isnan(spec.stat.meaninertia))
+        and all(
+            body.mass == mass and np.array_equal(body.inertia, inertia)
+            for body, mass, inertia in zip(spec.bodies, model.body_mass, model.body_inertia, strict=True)
+        )
+    )
+
+
+def _scale(draw: Draw, model: mujoco.MjModel) -> None:
+    """Multiply numbers of a compiled model, as the compiler does with those of the MJCF, to the last bit."""
+    masses, strength = np.array(draw.mass), np.array(draw.strength)[:, None]
+    model.body_mass *= masses
+    model.body_inertia *= masses[:, None]
+    for forces in (model.actuator_gainprm, model.actuator_biasprm, model.actuator_forcerange):
+        forces *= strength
+    for surfaces in (model.geom_friction, model.pair_friction):
+        surfaces *= draw.friction
+    for damping in (model.dof_damping, model.dof_dampingpoly):
+        damping *= draw.damping
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    # only the compiler works it out, in this order; the tolerance of solvers scales with it
+    model.stat.meaninertia = np.cumsum(model.dof_M0)[-1] / model.nv
 
 
 def _scale_mass(body: mujoco.MjsBody, factor: float) -> None:

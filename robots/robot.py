@@ -76,12 +76,15 @@ class Modification:
         faults: what the change does to the robot's signals, which no model can express.
         patch: changes numbers of the compiled model in place, after all edits; it must do without what they
             removed. A change that needs no other is made without compiling the model again.
+        numbers: does to a compiled model what the edit does to its spec, to the last bit, so that the model
+            need not be compiled again for it; None where that is not possible.
     """
 
     label: str
     edit: Edit | None = None
     faults: Faults = NO_FAULTS
     patch: Patch | None = None
+    numbers: Patch | None = None
 
     def __reduce__(self) -> tuple[Callable, tuple[type["Modification"], bytes]]:
         # most edits are functions within functions, which Python's own pickle refuses
@@ -131,7 +134,7 @@ class Robot:
 
     def __getstate__(self) -> dict[str, Any]:
         # MuJoCo's specs can be neither copied nor pickled, and this one is made again where it is needed
-        return {name: value for name, value in vars(self).items() if name != "_stripped"}
+        return {name: value for name, value in vars(self).items() if name != "nominal_spec"}
 
     @property
     def name(self) -> str:
@@ -223,7 +226,7 @@ class Robot:
             control_step=self.control_step,
         )
 
-    @property
+    @cached_property
     def faults(self) -> Faults:
         """All faults of its signals, which its model cannot express."""
         return sum((modification.faults for modification in self.modifications), NO_FAULTS)
@@ -250,10 +253,12 @@ class Robot:
         """
         if not more:
             return self
-        every, patching = (*self.modifications, *more), more
+        every = (*self.modifications, *more)
+        patches = [patch for change in more for patch in (change.numbers, change.patch) if patch]
         model, physics = self.model, self.physics
-        if any(change.edit for change in more):
-            patching, spec = every, self._stripped.copy() if unseen else self.spec()
+        if any(change.edit and not change.numbers for change in more):
+            patches = [change.patch for change in every if change.patch]
+            spec = self.nominal_spec.copy() if unseen else self.spec()
             if not unseen:
                 dress(spec, self.description)
             for edit in filter(None, (change.edit for change in every)):
@@ -263,7 +268,7 @@ class Robot:
                 model = physics = compile_physics(spec, self.description, origin)
             else:
                 model, physics = compile_models(spec, self.description, origin)
-        if patches := [change.patch for change in patching if change.patch]:
+        if patches:
             physics = copy.copy(physics)
             model = physics if unseen else copy.copy(model)
             for patch in patches:
@@ -376,8 +381,8 @@ class Robot:
         return replace(self, description=self.description.model_copy(update={"controller": controller}))
 
     @cached_property
-    def _stripped(self) -> mujoco.MjSpec:
-        """`spec` without what is only there to be looked at; to be copied."""
+    def nominal_spec(self) -> mujoco.MjSpec:
+        """`spec` without what is only there to be looked at; to be read, or copied."""
         spec = self.spec()
         strip(spec, self.description)
         return spec

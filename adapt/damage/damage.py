@@ -283,9 +283,9 @@ class SingleDamage(Damage):
             settled_edit if edit else None,
             faults,
             marking_patch if patch or (joints and not edit) else None,
-            self.kind,
-            self.target == "all",
-            subjects,
+            kind=self.kind,
+            general=self.target == "all",
+            subjects=subjects,
         )
 
     @abstractmethod

@@ -20,7 +20,7 @@ from robots.link.link import LinkError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.observing import TARGET_X
-from robots.simulation.state import MIDWAY, TALLY
+from robots.simulation.state import MIDWAY
 from robots.simulation.trace import SENSORS, TraceColumns
 from robots.stance import all_servos
 
@@ -263,31 +263,25 @@ class LinkedWorld:
 
 def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
     """A stretch as the only one of some episodes, by what its sensors read."""
-    at, tally, rows = TraceColumns.of(robot), np.zeros(1, TALLY), trace.astype(np.float64)
+    at, rows = TraceColumns.of(robot), trace.astype(np.float64)
     places = np.vstack([np.zeros(2), rows[:, at.position : at.position + 2]])
     progress = TARGET_X - np.hypot(TARGET_X - places[:, 0], places[:, 1])
     yaw = np.unwrap(rows[:, at.attitude + 2])
     turned = robot.joint_half_ranges * rows[:, at.angle : at.torque]
     moved = np.diff(turned, axis=0, prepend=turned[:1])
     midway = min(len(rows), round(MIDWAY * robot.description.episode_steps))
-    found = {
-        "steps": len(rows),
-        "objective": progress[-1],
-        "energy": abs(moved * rows[:, at.torque : at.attitude]).sum(),
-        "initial_distance": TARGET_X,
-        "target_distance": TARGET_X - progress[-1],
-        "midway": progress[midway],
-        "x": places[-1, 0],
-        "y": places[-1, 1],
-        "lateral": places[-1, 1],
-        "yaw": yaw[-1],
-        "heading": wrapped_angle(float(yaw[-1])),
-        "turned": yaw[-1] - yaw[0],
-        "path": np.linalg.norm(np.diff(places, axis=0), axis=1).sum(),
-        "ahead": progress[-1],
-        "fell": fell,
-    }
-    for name, value in found.items():
-        tally[name] = value
-    contacts = rows[:, at.contact : at.position].sum(axis=0)
-    return Episodes.from_tallies(robot, tally, contacts[None])
+    return Episodes(
+        objectives=progress[-1:],
+        measures=np.full((1, robot.measure_dim), np.nan),  # of which some need what no sensor tells
+        diverged=np.zeros(1, np.bool_),
+        steps=np.array([len(rows)]),
+        distances=progress[-1:],
+        energies=np.array([abs(moved * rows[:, at.torque : at.attitude]).sum()]),
+        fell=np.array([fell]),
+        midway=progress[[midway]],
+        lateral=places[-1:, 1],
+        heading=np.array([wrapped_angle(float(yaw[-1]))]),
+        contacts=rows[:, at.contact : at.position].mean(axis=0, keepdims=True),
+        paths=np.array([np.linalg.norm(np.diff(places, axis=0), axis=1).sum()]),
+        turned=np.array([yaw[-1] - yaw[0]]),
+    )

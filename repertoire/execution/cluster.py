@@ -12,7 +12,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import cloudpickle
@@ -36,7 +35,7 @@ from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.files.texts import read_json
 from robots.plugins import VARIABLE, load_plugins
 from robots.simulation.episodes import Episodes
-from robots.simulation.threads import Threads
+from robots.simulation.threads import ONE_THREAD, Threads
 
 try:
     import cryptography  # noqa: F401, with which Dask makes keys
@@ -96,7 +95,7 @@ def scheduler_address(path: Path) -> str:
 
 @contextmanager
 def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) -> Iterator["Cluster"]:
-    """Connect to a cluster meanwhile.
+    """Connect to a cluster, and start it if it is a local one, meanwhile.
 
     Args:
         settings: of the cluster.
@@ -136,20 +135,20 @@ def _local_cluster(count: str, folder: str) -> LocalCluster:
 
 
 async def _knock(address: str, security: Security) -> None:
-    """Raise an error of any kind unless a Dask scheduler answers."""
+    """Raise an error unless a Dask scheduler answers: a client that fails leaves half of itself behind."""
     arguments = security.get_connection_args("client")
     connecting = distributed.comm.connect(address, timeout=_CONNECT_SECONDS, **arguments)
     (await asyncio.wait_for(connecting, _CONNECT_SECONDS + 1)).abort()
 
 
 def connect(settings: ClusterSettings, say: Callable[[str], None] = print) -> "Cluster":
-    """Connect to a scheduler, which may be that of a local cluster, and wait for a worker; see `cluster`."""
+    """Connect to a scheduler and wait for a worker; see `cluster`."""
     for name in ("", ".client", ".core", ".nanny", ".scheduler"):
         logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL)  # what matters is raised here
     dask.config.set(_CONFIGURATION)
     security = settings.security or Security()
     try:
-        with ThreadPoolExecutor(1) as pool:  # a client that fails leaves half of itself behind
+        with ThreadPoolExecutor(1) as pool:
             pool.submit(asyncio.run, _knock(settings.address, security)).result()
         client = Client(settings.address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security)
     except Exception as error:  # whatever another kind of server answers
@@ -157,11 +156,13 @@ def connect(settings: ClusterSettings, say: Callable[[str], None] = print) -> "C
             f"there is no Dask scheduler at {settings.address} ({one_line(error) or 'no answer'}): start one "
             "with dask scheduler, or name local:4 for four workers on this machine"
         ) from error
-    with ExitStack() as stack:
-        found = stack.enter_context(closing(Cluster(client, settings, say)))
+    found = Cluster(client, settings, say)
+    try:
         while not found.count_workers():
-            time.sleep(0.1)
-        stack.pop_all()
+            time.sleep(_LOOK_SECONDS / 10)
+    except BaseException:
+        found.close()
+        raise
     return found
 
 
@@ -183,8 +184,8 @@ class Cluster(Backend):
     def __init__(self, client: Client, settings: ClusterSettings, say: Callable[[str], None]) -> None:
         self.threads = self.processes = 1
         self._client, self._settings, self._say = client, settings, say
-        self._differences = ""
-        self._alone_since: float | None = None
+        self._differences: list[str] = []
+        self._alone_since = math.inf
         self._robots: WeakKeyDictionary[ModelBatch, dict[int, Future]] = WeakKeyDictionary()
 
     def __reduce__(self) -> tuple[Callable[..., "Cluster"], tuple[ClusterSettings]]:
@@ -193,7 +194,7 @@ class Cluster(Backend):
     @property
     def differences(self) -> dict[str, str]:
         """See `Backend.differences`."""
-        return {"workers": self._differences} if self._differences else {}
+        return {"workers": "; ".join(self._differences)} if self._differences else {}
 
     def close(self) -> None:
         """Disconnect."""
@@ -217,33 +218,38 @@ class Cluster(Backend):
         """
         solutions, seeds, models, request = batch.checked(solutions, seeds, models, request)
         if not len(seeds):
-            return Threads(1).run(batch, solutions, seeds, request=request)
+            return ONE_THREAD.run(batch, solutions, seeds, request=request)
         self.count_workers()
         size, plugins = self.chunk_size(len(seeds)), os.environ.get(VARIABLE, "")
-        split, chunks = [], []
+        chunks = {}
         for model in np.unique(models):
             every = np.flatnonzero(models == model)
             for rows in np.split(every, range(size, len(every), size)):
                 observed = None if request.observed is None else request.observed[rows]
                 asked = replace(request, observed=observed)
-                split.append(rows)
-                robot = self._robot(batch, int(model))
-                chunks.append((robot, plugins, *_distinct(solutions[rows]), seeds[rows], asked))
-        order, parts, finished = [], [], 0
-        for number, episodes in self._run_chunks(*zip(*chunks, strict=True)):
-            order.append(split[number])
+                task = self._client.submit(
+                    _run_chunk,
+                    self._robot(batch, int(model)),
+                    plugins,
+                    solutions[rows],
+                    seeds[rows],
+                    asked,
+                    pure=False,
+                )
+                chunks[task] = rows
+        order, parts = [], []
+        for rows, episodes in self._results(chunks):
+            order += rows.tolist()
             parts.append(episodes.columns)
-            finished += len(episodes)
             if on_finished:
-                on_finished(finished)
-        return Episodes.joined(parts, np.argsort(np.concatenate(order)))
+                on_finished(len(order))
+        return Episodes.joined(parts, np.argsort(order))
 
     def _robot(self, batch: ModelBatch, model: int) -> Future:
         """A robot as a task of the cluster, which is done again if the workers that have it are gone."""
         kept = self._robots.setdefault(batch, {})
         if model not in kept:
-            packed = zlib.compress(cloudpickle.dumps(batch.robots[model]), 1)
-            kept[model] = self._client.submit(bytes, packed)
+            kept[model] = self._client.submit(bytes, zlib.compress(cloudpickle.dumps(batch.robots[model]), 1))
         return kept[model]
 
     def chunk_size(self, episodes: int) -> int:
@@ -251,17 +257,9 @@ class Cluster(Backend):
         each, threads = episodes / self.processes, self.threads / self.processes  # for and of a worker
         return math.ceil(each / max(1, min(_CHUNKS, int(each / (_LEAST * threads)))))
 
-    def _run_chunks(self, *columns: Sequence[Any]) -> Iterator[tuple[int, Episodes]]:
-        """Run chunks, and yield the number and results of each as soon as they are there.
-
-        Args:
-            columns: the arguments of `run_chunk`, each for all chunks.
-
-        Raises:
-            SurefootError: there is no worker for too long, workers die of a chunk, or an episode fails.
-        """
-        numbers = {task: n for n, task in enumerate(self._client.map(run_chunk, *columns, pure=False))}
-        ended = as_completed(numbers, loop=self._client.loop, with_results=True, raise_errors=False)
+    def _results(self, chunks: dict[Future, np.ndarray]) -> Iterator[tuple[np.ndarray, Episodes]]:
+        """The rows and episodes of each chunk as soon as they are there; see `run` for errors."""
+        ended = as_completed(chunks, loop=self._client.loop, with_results=True, raise_errors=False)
         look = time.monotonic() + _LOOK_SECONDS
         try:
             while ended.count():
@@ -270,13 +268,13 @@ class Cluster(Backend):
                         raise self._error(task)
                     episodes, machine = result
                     self._compare(machine)
-                    yield numbers.pop(task), episodes  # workers need not keep it any more
+                    yield chunks.pop(task), episodes  # workers need not keep it any more
                 if time.monotonic() > look:
                     self.count_workers()
                     look = time.monotonic() + _LOOK_SECONDS
                 time.sleep(_POLL_SECONDS)
         finally:
-            self._client.cancel([*numbers], force=True)
+            self._client.cancel([*chunks], force=True)
 
     def count_workers(self) -> int:
         """Number of workers.
@@ -288,25 +286,24 @@ class Cluster(Backend):
             threads = self._client.nthreads().values()
         except (OSError, RuntimeError, ValueError) as error:
             raise self._error() from error
-        now = time.monotonic()
         if threads:
-            self.threads, self.processes, self._alone_since = sum(threads), len(threads), None
-            return len(threads)
-        self._alone_since = self._alone_since or now
-        if now - self._alone_since > self._settings.patience:
+            self.threads, self.processes, self._alone_since = sum(threads), len(threads), math.inf
+        else:
+            self._alone_since = min(self._alone_since, time.monotonic())
+        if time.monotonic() - self._alone_since > self._settings.patience:
             raise SurefootError(
                 f"the cluster at {self._settings.address} had no worker for {self._settings.patience:.0f} s: "
                 "what was saved can be resumed once there is one"
             )
-        return 0
+        return len(threads)
 
     def _error(self, task: Future | None = None) -> SurefootError:
         """Why a task failed; without one that has an error, the scheduler is gone."""
         error = task.exception() if task and task.status == "error" else None
+        if isinstance(error, SurefootError):
+            return error
         if error is None:
             reason = f"the connection to the Dask scheduler at {self._settings.address} is lost"
-        elif isinstance(error, SurefootError):
-            return error
         elif isinstance(error, MemoryError | KilledWorker):
             reason = "workers died of the same episodes, most probably because they ran out of memory"
         else:
@@ -318,44 +315,25 @@ class Cluster(Backend):
         for name, ours in _machine().items():
             text = f"{name} {theirs.get(name, 'missing')} instead of {ours}"
             if theirs.get(name) != ours and text not in self._differences:
-                self._differences = "; ".join(filter(None, [self._differences, text]))
+                self._differences.append(text)
                 self._say(f"a worker has {text}: results may differ from those of this machine")
-
-
-def _distinct(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Solutions, (n, p) float32, without those that equal the one before, and which of these each one is."""
-    bits = solutions.view(np.uint32)
-    new = np.append(True, (bits[1:] != bits[:-1]).any(axis=1))
-    return solutions[new], np.cumsum(new) - 1
 
 
 _lock = Lock()
 
 
-def run_chunk(
-    robot: bytes, plugins: str, solutions: np.ndarray, uses: np.ndarray, seeds: np.ndarray, request: Request
+def _run_chunk(
+    robot: bytes, plugins: str, solutions: np.ndarray, seeds: np.ndarray, request: Request
 ) -> tuple[Episodes, dict[str, str]]:
-    """Run episodes in a worker; returns what they found, and what its machine has.
-
-    Args:
-        robot: as `Cluster.keep` packs it.
-        plugins: files of the user, as `SUREFOOT_PLUGINS` names them.
-        solutions: (u, p); one that several episodes in a row run is there once.
-        uses: which of these solutions each episode runs, (n,).
-        seeds: (n,).
-        request: see `Backend.run`.
-
-    Raises:
-        InvalidFileError: a plugin cannot be loaded here.
-    """
+    """Run episodes in a worker, of a packed robot; returns what they found, and what its machine has."""
     with _lock:  # one thread prepares the robot, the others wait
         batch, threads = _prepared(robot, plugins)
-    return threads.run(batch, solutions[uses], seeds, request=request), _machine()
+    return threads.run(batch, solutions, seeds, request=request), _machine()
 
 
 @lru_cache(maxsize=32)
 def _prepared(robot: bytes, plugins: str) -> tuple[ModelBatch, Threads]:
-    """A robot in a worker, and as many threads as Dask gives the worker."""
+    """A robot in a worker, with the user's plugins, and as many threads as Dask gives the worker."""
     load_plugins([path for path in plugins.split(os.pathsep) if path])
     threadpool_limits(1, user_api="blas")
     return ModelBatch(cloudpickle.loads(zlib.decompress(robot))), Threads(get_worker().state.nthreads)

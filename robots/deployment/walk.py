@@ -47,6 +47,8 @@ class Walk:
         good = ~episodes.diverged
         if not good.any():
             return None
+        assert episodes.paths is not None
+        assert episodes.turned is not None
         columns = (episodes.distances, abs(episodes.lateral), episodes.paths, abs(episodes.turned))
         ahead, aside, path, turned = (float(np.mean(column[good])) for column in columns)
         return cls(ahead, aside, path, turned, falls=float(np.mean(episodes.fell[good])))

@@ -19,7 +19,8 @@ class Episodes(Evaluations):
     """Results of n episodes, in the order in which they were asked for.
 
     Their objectives are sums of rewards, their measures those of the robot's description, their steps the
-    control steps survived.
+    control steps survived. What a real robot or another simulator does not tell is None, or NaN among the
+    measures.
 
     Attributes:
         distances: progress towards the target [m], (n,).
@@ -29,9 +30,10 @@ class Episodes(Evaluations):
         midway: progress after two fifths of the longest episode, or at the end of a shorter one [m], (n,).
         lateral: displacement to the left of the start at the end [m], (n,).
         heading: yaw at the end [rad], (n,).
-        paths: length of the torso's way over the ground, swaying included [m], (n,).
+        paths: length of the torso's way over the ground, swaying included [m], (n,); None if unknown.
         contacts: share of the control steps survived in which each foot touched the floor, (n, f).
-        turned: how far the torso turned, to the left less to the right [rad], (n,); 0 in the x-z plane.
+        turned: how far the torso turned, to the left less to the right [rad], (n,); 0 in the x-z plane; None
+            if unknown.
         observed: whose observations count in `moments` unless they diverged, (n,) bool; None if no one's.
         sums: of each episode's observations, and of their squares, (n, 2, o); None likewise.
         traces: of each episode what its sensors read, (n,) of objects: (its steps, columns) float32, see
@@ -44,9 +46,9 @@ class Episodes(Evaluations):
     midway: np.ndarray
     lateral: np.ndarray
     heading: np.ndarray
-    paths: np.ndarray
-    turned: np.ndarray
     contacts: np.ndarray
+    paths: np.ndarray | None = None
+    turned: np.ndarray | None = None
     observed: np.ndarray | None = None
     sums: np.ndarray | None = None
     traces: np.ndarray | None = None

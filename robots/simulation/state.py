@@ -7,6 +7,7 @@ import ctypes
 from collections import namedtuple
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import mujoco
 import numpy as np
@@ -134,8 +135,20 @@ class EpisodeState(NamedTuple):
     feet: np.ndarray
 
 
-def make_task(robot: Robot, data: mujoco.MjData) -> Task:
-    """Look up where the parts of a robot are in a row of its state, which is part of its data."""
+_TASKS: WeakKeyDictionary[Robot, Task] = WeakKeyDictionary()
+
+
+def task_of(robot: Robot, data: mujoco.MjData) -> Task:
+    """Where the parts of a robot are in a row of its state, which is part of its data.
+
+    It is looked up once for each robot: all data of a model have the same layout.
+    """
+    if robot not in _TASKS:
+        _TASKS[robot] = _make_task(robot, data)
+    return _TASKS[robot]
+
+
+def _make_task(robot: Robot, data: mujoco.MjData) -> Task:
     description, faults = robot.description, robot.faults
     sensors = np.recarray(len(robot.channels), _SENSOR)
     sensors.stuck = _by_channel(robot, faults.stuck, np.nan)

@@ -23,7 +23,7 @@ from robots.model import knows_halves
 from robots.motors import ABSENT
 from robots.robot import Robot
 from robots.seeds import MOST_SEED
-from robots.simulation.state import EpisodeState, Task, make_state, make_task, read_tally
+from robots.simulation.state import EpisodeState, Task, make_state, read_tally, task_of
 from robots.simulation.task import (
     add_drag,
     apply_action,
@@ -70,7 +70,7 @@ class Stepper:
         self.data = new_data(robot.physics)
         # in compiled code an error would end the process: let those that any step meets come up here
         mujoco.mj_step(robot.physics, self.data)
-        self._task = make_task(robot, self.data)
+        self._task = task_of(robot, self.data)
         self.state = make_state(self._task, self.data)
         self._start = start_positions(robot)
         self._steps = self._halves = _physics("mj_kinematics", "mj_step", robot.physics, self.data)

@@ -182,7 +182,7 @@ class PyBulletRobot:
 
 
 class PyBullet(Backend):
-    """Runs episodes in PyBullet's environment of a robot; some columns are left 0.
+    """Runs episodes in PyBullet's environment of a robot, which tells no measures, paths and turns.
 
     Args:
         robot: of a repertoire.
@@ -208,23 +208,30 @@ class PyBullet(Backend):
         solutions, seeds, _, _ = batch.checked(solutions, seeds, models, request)
         robot = self._robot.robot
         walks = [self._robot.walk(*pair) for pair in zip(solutions, seeds.tolist(), strict=True)]
-        found, at = Episodes.unknown(len(walks), robot), TraceColumns.of(robot)
-        half_ranges = np.diff(robot.joint_ranges)[:, 0] / 2
-        for number, walk in enumerate(walks):
-            angles, places = walk.trace[:, at.angle : at.torque], walk.trace[:, at.position]
-            found.objectives[number], found.steps[number] = walk.objective, walk.steps
-            found.distances[number], found.fell[number] = walk.distance, walk.fell
-            found.contacts[number] = walk.contacts
-            found.lateral[number] = walk.trace[-1, at.position + 1]
-            found.heading[number] = walk.trace[-1, at.attitude + 2]
-            middle = min(len(places), max(1, round(MIDWAY * robot.description.episode_steps)))
-            found.midway[number] = places[middle - 1] - places[0]
+        traces = np.empty(len(walks), object)
+        traces[:] = [walk.trace for walk in walks]
+        at, half_ranges = TraceColumns.of(robot), np.diff(robot.joint_ranges)[:, 0] / 2
+        longest = max(1, round(MIDWAY * robot.description.episode_steps))
+        midway, energies = [], []
+        for trace in traces:
+            places, angles = trace[:, at.position], trace[:, at.angle : at.torque]
+            midway.append(places[min(len(places), longest) - 1] - places[0])
             turned = np.abs(np.diff(angles, axis=0)) * half_ranges
-            found.energies[number] = np.sum(turned * np.abs(walk.trace[1:, at.torque : at.attitude]))
-        if request.traces:
-            found.traces = np.empty(len(walks), object)
-            found.traces[:] = [walk.trace for walk in walks]
-        return found
+            energies.append(np.sum(turned * np.abs(trace[1:, at.torque : at.attitude])))
+        return Episodes(
+            objectives=np.array([walk.objective for walk in walks]),
+            measures=np.full((len(walks), robot.measure_dim), np.nan),
+            diverged=np.zeros(len(walks), np.bool_),
+            steps=np.array([walk.steps for walk in walks], np.int64),
+            distances=np.array([walk.distance for walk in walks]),
+            energies=np.array(energies, np.float64),
+            fell=np.array([walk.fell for walk in walks], np.bool_),
+            midway=np.array(midway, np.float64),
+            lateral=np.array([trace[-1, at.position + 1] for trace in traces], np.float64),
+            heading=np.array([trace[-1, at.attitude + 2] for trace in traces], np.float64),
+            contacts=np.array([walk.contacts for walk in walks]),
+            traces=traces if request.traces else None,
+        )
 
 
 def pybullet_is_installed() -> bool:

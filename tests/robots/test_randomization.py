@@ -1,5 +1,7 @@
 """The reality gap: what differs, by how much, and that nothing else does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -184,3 +186,19 @@ def test_slopes_are_those_of_the_damage_of_the_floor():
     np.testing.assert_allclose(same.physics.opt.gravity, expected.physics.opt.gravity)
     with pytest.raises(InvalidValueError, match=r"randomization: slope.*less than or equal to 45"):
         read_randomization("slope=0:60", robot)
+
+
+@pytest.mark.parametrize("name", ["ant", "half_cheetah", "hopper", "walker"])
+def test_a_model_that_differs_in_numbers_is_the_one_that_would_be_compiled(name):
+    """In every array, and in the mean inertia, with which the tolerance of solvers scales."""
+    robot = load_robot(name)
+    ranges = DEFAULT.model_copy(update={"damping": (0.5, 2.0), "offset": (-0.01, 0.01)})
+    changed = randomised(robot, 3, ranges)
+    (change,) = changed.modifications
+    assert change.numbers is not None
+    compiled = robot.with_modifications(replace(change, numbers=None))
+    for found, expected in ((changed.physics, compiled.physics), (changed.model, compiled.model)):
+        names = [one for one in dir(expected) if isinstance(getattr(expected, one), np.ndarray)]
+        for one in names:
+            np.testing.assert_array_equal(getattr(found, one), getattr(expected, one), err_msg=one)
+        assert found.stat.meaninertia == expected.stat.meaninertia

@@ -8,7 +8,6 @@ from typing import Any
 import imageio.v3 as imageio
 import numpy as np
 import pytest
-from robots.simulation.simulation import Request
 
 import surefoot
 from adapt.damage.damage import Combination, Damage
@@ -32,6 +31,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.backend import ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError
+from robots.evaluations import Request
 from robots.files.locks import locked
 from robots.motors import Motors
 from robots.randomization import randomised

@@ -11,11 +11,15 @@ import numpy as np
 import psutil
 import pytest
 
+from adapt.damage.text import parse_damage
+from adapt.records import Recovery
+from adapt.recovery import recover
+from adapt.requests import RecoveryRequest
 from repertoire.execution.provenance import software_versions
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import resume_training, start_training
-from robots.backend import ModelBatch
+from robots.backend import Backend, ModelBatch
 from robots.errors import SurefootError
 from robots.evaluations import Request
 from robots.simulation.episodes import Episodes
@@ -24,7 +28,7 @@ from tests.adapt.rehearsal.small import small_repertoire
 from tests.repertoire.evaluation.test_evaluator import on_the_moon, same
 
 distributed = pytest.importorskip("distributed")
-from repertoire.execution.cluster import Cluster, ClusterSettings, _distinct, cluster, connect  # noqa: E402
+from repertoire.execution.cluster import Cluster, ClusterSettings, cluster, connect  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of Dask and its threads
@@ -34,6 +38,7 @@ N = 24
 SMALL = {"seed": 1, "emitters": 1, "batch_size": 20, "sigma0": 0.1, "episode_steps": 5, "hidden": (2,)}
 ROBOTS = (small_repertoire().robot, on_the_moon(small_repertoire().robot))
 BATCH = ModelBatch(*ROBOTS)
+DAMAGE = parse_damage("front_left:weak@0.4", ROBOTS[0])
 
 
 @pytest.fixture(scope="module")
@@ -100,11 +105,18 @@ def test_chunks_are_enough_work_and_leave_work_for_everyone(
     assert Cluster.chunk_size(there, episodes) == size
 
 
-def test_a_solution_with_several_episodes_travels_once() -> None:
-    solutions = np.array([[0, 1], [0, 1], [-0.0, 1], [2, 3]], np.float32)
-    once, uses = _distinct(solutions)
-    assert uses.tolist() == [0, 0, 1, 2]
-    assert once[uses].tobytes() == solutions.tobytes()
+def test_a_recovery_thinks_on_the_workers(workers, monkeypatch) -> None:
+    def recovered(backend: Backend) -> Recovery:
+        asked = RecoveryRequest(trials=2, confirmations=0, think_episodes=10, refine=0)
+        return recover(small_repertoire(), DAMAGE, asked, backend=backend)
+
+    expected = recovered(Threads(2))
+    with monkeypatch.context() as here:
+        here.setattr(Threads, "run", lambda *_, **__: pytest.fail("an episode ran here"))
+        found = recovered(workers)
+    assert found.trials[0].thought.episodes >= 10
+    assert found.trials[0].diagnosis == expected.trials[0].diagnosis
+    assert found.row == expected.row
 
 
 def test_an_interrupt_of_the_terminal_does_not_end_workers(workers, work, expected) -> None:
