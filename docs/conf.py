@@ -2,11 +2,13 @@
 
 import importlib.metadata
 
-import pydantic.main  # noqa: F401  before Sphinx pretends that a type checker imports it
+import click
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
+
+from surefoot.commands.main import cli
 
 project = "Surefoot"
 author = "the Surefoot authors"
@@ -31,6 +33,18 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+
+
+def _load(command: click.Command) -> None:
+    """Make all options before autodoc adds annotations to the records that these derive from."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            if found := command.get_command(context, name):
+                _load(found)
+
+
+_load(cli)
 
 
 def _inline(translator: HTML5Translator, node: nodes.math) -> None:

@@ -81,17 +81,7 @@ def explore(
 
     if damage is not None and export is None:
         raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
-    choice = StartingChoice(
-        file,
-        source_words(file),
-        request.seed,
-        request.trials,
-        request.objective,
-        request.selector,
-        rehearsal,
-        threads,
-        mission,
-    )
+    choice = StartingChoice(file, source_words(file), request, rehearsal, threads, mission)
     if export is not None:
         context = click.get_current_context()
         kept = {one.name for one in context.command.params if one.name is not None} - _OF_SERVER

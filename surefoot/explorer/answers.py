@@ -77,7 +77,7 @@ class Answers:
         replay(
             explorer.robot(damage),
             solution,
-            seed=explorer.choice.seed,
+            seed=explorer.choice.request.seed,
             survived=about["survived"],
             every=every,
             pictures=request["pictures"],
@@ -117,7 +117,7 @@ class Answers:
                 robot,
                 self.solution(row),
                 seconds=robot.control_step * robot.description.episode_steps,
-                seed=explorer.choice.seed,
+                seed=explorer.choice.request.seed,
                 video=made,
                 caption=f"{self._label(row)}{' with ' + damage if damage else ''}",
                 on_frame=on_frame,
@@ -247,7 +247,7 @@ class _Watched:
             "facts": f"The gait now expected to be best, {expected}, simulated with the likeliest cause.",
         }
         steps = robot.description.episode_steps
-        shown = self._recorded(robot, row, self._explorer.choice.seed, steps)
+        shown = self._recorded(robot, row, self._explorer.choice.request.seed, steps)
         return {"damage": damage, "row": row, **about, **shown}
 
     def _gait(self, trial: Trial) -> str:

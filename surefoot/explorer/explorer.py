@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -14,7 +14,8 @@ import surefoot
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
 from adapt.records import Outcome, Recovery, Trial
-from adapt.selectors.catalogue import DEFAULT_SELECTOR, SelectorEntry, find_selector, selector_entries
+from adapt.requests import RecoveryRequest
+from adapt.selectors.catalogue import SelectorEntry, find_selector, selector_entries
 from adapt.selectors.selector import Context, Selector
 from adapt.self_model.twin import EPISODES
 from repertoire.evaluation.evaluator import Evaluator
@@ -39,11 +40,7 @@ class StartingChoice:
     Attributes:
         file: of the repertoire.
         source: how the user named it, for commands that repeat what is shown.
-        seed: of the episodes shown, and of recoveries.
-        trials: of a recovery, at most.
-        objective: of a recovery.
-        selector: that is chosen first, and that of an exported recovery; the default of `surefoot recover`
-            if it is None.
+        request: of recoveries; its selector is chosen first, and its seed is also that of the episodes shown.
         rehearsal: of the repertoire; the one next to the file if there is one, and it is None.
         threads: of the simulation.
         mission: log of a mission to play back.
@@ -51,10 +48,7 @@ class StartingChoice:
 
     file: Path
     source: str
-    seed: int = 1
-    trials: int = 20
-    objective: str = "progress"
-    selector: str | None = None
+    request: RecoveryRequest = field(default_factory=RecoveryRequest)
     rehearsal: Path | None = None
     threads: int | None = None
     mission: Path | None = None
@@ -77,7 +71,7 @@ class Explorer:
         self._robots: OrderedDict[str, Robot] = OrderedDict()
         self._lock = threading.Lock()
         self.archive = describe_archive(self.repertoire)
-        self.selector = _fair_selector(choice.selector or DEFAULT_SELECTOR).name
+        self.selector = _fair_selector(choice.request.selector).name
         self.mission = (
             None
             if choice.mission is None
@@ -162,7 +156,7 @@ class Explorer:
     def evaluate(self, solution: np.ndarray, damage: str) -> Episodes:
         """The one episode of a gait that `surefoot deploy` runs with the same seed."""
         evaluator = Evaluator(self.repertoire, {"shown": self.robot(damage)}, backend=Threads(1))
-        return evaluator.run(evaluator.add(solution[None]), np.array([self.choice.seed]))
+        return evaluator.run(evaluator.add(solution[None]), np.array([self.choice.request.seed]))
 
     def deploy_command(self, row: int, damage: str) -> str:
         """The command that repeats what a view shows."""
@@ -173,17 +167,17 @@ class Explorer:
         return " ".join([
             f"surefoot deploy {quote(self.choice.source)} {gait}",
             *([f"--damage {quote(damage)}"] if damage else []),
-            f"--seconds {seconds:g} --seed {self.choice.seed}",
+            f"--seconds {seconds:g} --seed {self.choice.request.seed}",
         ])  # fmt: skip
 
     def recover_command(self, damage: str, selector: str) -> str:
         """The command that repeats a recovery."""
-        choice, entry = self.choice, _fair_selector(selector)
+        choice, asked, entry = self.choice, self.choice.request, _fair_selector(selector)
         rehearsal = choice.rehearsal if entry.takes_table else None
         return " ".join([
             f"surefoot recover {quote(choice.source)} --damage {quote(damage)} --selector {selector}",
             *([f"--rehearsal {quote(str(rehearsal))}"] if rehearsal else []),
-            f"--trials {choice.trials} --objective {choice.objective} --seed {choice.seed}",
+            f"--trials {asked.trials} --objective {asked.objective} --seed {asked.seed}",
         ])  # fmt: skip
 
     def recover(
@@ -227,14 +221,11 @@ class Explorer:
         return surefoot.recover(
             self.repertoire,
             parse_damage(damage, self.repertoire.robot),
-            seed=choice.seed,
-            trials=choice.trials,
-            selector=replace(entry, kind=watched),
             rehearsal=table,
-            objective=choice.objective,
             threads=choice.threads,
             on_trial=on_trial,
             on_progress=on_progress,
+            **{**dict(choice.request), "selector": replace(entry, kind=watched)},
         )
 
     def _rehearsal(self) -> Path | None:
@@ -249,7 +240,7 @@ class Explorer:
             if entry.thinks
             else "It simulates nothing between trials."
         )
-        if self.choice.objective == "progress" and not (table and entry.takes_table):
+        if self.choice.request.objective == "progress" and not (table and entry.takes_table):
             words += (
                 f" Before the first trial, all {len(self.repertoire):,} gaits run once on the healthy robot."
             )

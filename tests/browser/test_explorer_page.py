@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import surefoot
+from adapt.requests import RecoveryRequest
 from repertoire.archives.grid import GridSpec
 from repertoire.repertoire import Repertoire
 from surefoot.explorer.archive import describe_archive
@@ -38,7 +39,9 @@ class Running:
 
     def __init__(self, port: int = 0, explorer: Explorer | None = None) -> None:
         explorer = explorer or Explorer(
-            StartingChoice(repertoire_path("hexapod"), "hexapod", trials=8, selector="rehearsed")
+            StartingChoice(
+                repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=8, selector="rehearsed")
+            )
         )
         self.server = Server(explorer, host="127.0.0.1", port=port, token="test")
         self.thread = threading.Thread(target=self.server.run)
@@ -136,7 +139,7 @@ def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
 
 
 def test_refined_gaits_can_be_chosen(browser: Browser) -> None:
-    refining = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", trials=3))
+    refining = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=3)))
     with Running(explorer=refining) as running, browser.new_page() as page:
         page.goto(running.server.address)
         until(page, "surefoot.views[0]?.recording?.rows")
@@ -412,7 +415,9 @@ def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_an_exported_page_needs_no_server(browser: Browser, tmp_path: Path) -> None:
-    explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", trials=4, selector="rehearsed"))
+    explorer = Explorer(
+        StartingChoice(repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=4, selector="rehearsed"))
+    )
     export_page(explorer, tmp_path / "page.html", damage=DAMAGE)
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import surefoot
+from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import DEFAULT_SELECTOR
 from adapt.self_model.twin import EPISODES
 from repertoire.plots import stack
@@ -35,7 +36,7 @@ DAMAGE = "left_front:lost"
 
 @pytest.fixture(scope="module")
 def explorer() -> Explorer:
-    return Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", trials=8))
+    return Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=8)))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(
     ahead = np.concatenate([numbers(part["curve"]) for part in parts])
 
     stepper = Stepper(explorer.robot(damage))
-    stepper.reset(explorer.choice.seed)
+    stepper.reset(explorer.choice.request.seed)
     for step in range(walk["survived"]):
         stepper.drive(explorer.repertoire.elites.solutions[row])
         data = stepper.posed_data()
@@ -115,7 +116,7 @@ def test_the_page_offers_the_default_of_recover_and_says_what_selectors_cost(exp
     pairs = hello["damages"].pop("several of these")
     assert all("+" in text for text in pairs)
     assert not any("+" in text for texts in hello["damages"].values() for text in texts)
-    chosen = Explorer(StartingChoice(explorer.choice.file, "hexapod", selector="map-bo"))
+    chosen = Explorer(StartingChoice(explorer.choice.file, "hexapod", RecoveryRequest(selector="map-bo")))
     assert chosen.hello()["selector"] == "map-bo"
 
 
@@ -290,7 +291,9 @@ def test_an_exported_page_holds_all_it_needs(
     explorer: Explorer, recovered: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
-    few = Explorer(StartingChoice(explorer.choice.file, "hexapod", trials=4, selector="rehearsed"))
+    few = Explorer(
+        StartingChoice(explorer.choice.file, "hexapod", RecoveryRequest(trials=4, selector="rehearsed"))
+    )
     gaits = export_page(few, tmp_path / "page.html", damage=DAMAGE)
     text = (tmp_path / "page.html").read_text()
     assert gaits == 3

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import surefoot
 from adapt.mission.poses import read_poses
 from adapt.mission.simulated import SimulatedWorld
+from adapt.requests import RecoveryRequest
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError
 from surefoot.commands.mission import mission
@@ -50,7 +51,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def explorer(file: Path) -> Explorer:
     return Explorer(
-        StartingChoice(file, str(file), trials=2, selector="map-bo", mission=file.with_name("log.jsonl"))
+        StartingChoice(
+            file, str(file), RecoveryRequest(trials=2, selector="map-bo"), mission=file.with_name("log.jsonl")
+        )
     )
 
 
