@@ -331,7 +331,7 @@ def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
     refused(
         [
             (["nothing.h5"], "nothing.h5"),
-            (["hexapod", "--port", "70000"], "from 0 to 65535"),
+            (["hexapod", "--port", "70000"], "'--port'"),
             (["hexapod", "--damage", DAMAGE], "name one with --export"),
             (["hexapod", "--export", tmp_path / "page.txt"], "must end in .html"),
             (["hexapod", "--export", tmp_path / "no" / "page.html"], "no"),
