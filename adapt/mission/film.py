@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from adapt.mission.events import Event
+from adapt.mission.log import Event
 from adapt.mission.plan import Plan
-from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.world import World
 from robots.rendering.camera import Camera
 from robots.rendering.palette import BLUE, GREEN, QUIET, VERMILION
 from robots.rendering.video import open_video
@@ -22,7 +22,7 @@ _WARNING = ("alarm", "fall", "assistance", "change")
 
 
 @contextmanager
-def filmed(plan: Plan, path: Path) -> Iterator[Callable[[SimulatedWorld, Event | None], None]]:
+def filmed(plan: Plan, path: Path) -> Iterator[Callable[[World, Event | None], None]]:
     """Film a mission to a video: what is given back is to be called after every control step.
 
     Raises:
@@ -35,7 +35,7 @@ def filmed(plan: Plan, path: Path) -> Iterator[Callable[[SimulatedWorld, Event |
         font = ImageFont.load_default(13)
         shown = 0
 
-        def add(world: SimulatedWorld, event: Event | None) -> None:
+        def add(world: World, event: Event | None) -> None:
             nonlocal shown
             trail.append((world.pose.x, world.pose.y))
             if world.clock * _FPS < shown:

@@ -13,6 +13,7 @@ from adapt.mission.outcomes import Outcomes, Paths, Way
 from adapt.mission.planner import FALL
 from adapt.mission.pose import wrapped_angle
 from adapt.mission.searches import Searches
+from adapt.mission.settings import MissionSettings
 from adapt.mission.steering import HEADINGS, HELD, Steering
 from adapt.mission.world import Stretch, World
 from adapt.records import WALKING, RefinedGait
@@ -47,10 +48,7 @@ class Knowledge:
         entry: the selector that finds out what is wrong.
         table: the repertoire's rehearsal, if there is one.
         world: where the robot walks.
-        seed: from which every random number derives.
-        episodes: that the selector simulates after each trial.
-        refinement: of searches for better gaits; None for none.
-        cores: that the robot has to think with.
+        settings: of the mission.
         healthy: see `Outcomes`.
         backend: what runs the episodes.
         on_refined: called with a refined gait and its row, when the robot knows it.
@@ -74,11 +72,8 @@ class Knowledge:
         entry: SelectorEntry,
         table: Table | None,
         world: World,
+        settings: MissionSettings,
         *,
-        seed: int,
-        episodes: int,
-        refinement: RefinementSettings | None,
-        cores: int,
         healthy: Paths | None,
         backend: Backend,
         on_refined: Callable[[RefinedGait, int], None],
@@ -86,10 +81,11 @@ class Knowledge:
         self.repertoire = shortened(repertoire, PATH)
         self._entry, self._table, self._world = entry, table, world
         self._rehearsed = repertoire.robot.description.episode_steps
-        self._seed, self._episodes, self._backend = seed, episodes, backend
-        self._refinement, self._on_refined = refinement, on_refined
-        self._rate = thinking_rate(repertoire.robot) * cores  # control steps that it simulates in a second
+        self._settings, self._backend, self._on_refined = settings, backend, on_refined
+        # control steps that it simulates in a second
+        self._rate = thinking_rate(repertoire.robot) * settings.cores
         self._refined = 0  # searches
+        self._recovered = set[str]()  # damages that it believed in until a motor worked
         self._fresh = False  # whether the last one found a gait that was not tried yet
         self._others: list[int] = []  # gaits that are promising, too, after the last trial
         self._tried: set[int] = set()  # gaits, since it began to look for what is wrong
@@ -134,9 +130,9 @@ class Knowledge:
             healthy=paths[:, -1],
             falls=np.isfinite(falls),
             seconds=TRIAL,
-            episodes=self._episodes,
+            episodes=self._settings.episodes,
             sensors=self._world.sensors,
-            seed=self._seed,
+            seed=self._settings.seed,
             backend=self._backend,
         )
 
@@ -251,12 +247,21 @@ class Knowledge:
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
         self._look_all_round(self._best()[:_STEERED], self._several)
 
-    def be_whole(self) -> None:
-        """Know at once that nothing is wrong any more, and forget what trials and simulations said before."""
+    def recovers(self) -> bool:
+        """Be whole where a motor works that is believed to be dead or lost, if this belief is new.
+
+        What trials and simulations said before is forgotten. A robot that believes the same again looks into
+        it first.
+        """
+        damage = str(self.outcomes.damage)
+        if damage in self._recovered:
+            return False
+        self._recovered.add(damage)
         self.diagnosis.renew(None)
         self.twin.pose(self.repertoire.robot)
         self.outcomes.forget()
         self.be_told(Combination())
+        return True
 
     def _believe(self, damage: Damage) -> None:
         """Take this to be what is wrong."""
@@ -283,7 +288,8 @@ class Knowledge:
         if later > 0:
             self.searches.add(lambda: None, later, lambda _: None)
         self._run_meanwhile(others, self._several)
-        if (settings := self._refinement) and belief.trusted and self.damaged:
+        if self._settings.refinement and belief.trusted and self.damaged:
+            settings = RefinementSettings(self._settings.refinement)
             best, number = self._best(), self._refined + 1
             listed = self.diagnosis.rehearsed_for(str(belief.damage), falling=True)[:_LISTED]
             best += [row for row in listed if row not in best]

@@ -46,9 +46,9 @@ class Plan:
         InvalidValueError: a number is not finite or out of range, or a change comes after the end.
     """
 
-    goals: tuple[tuple[float, float], ...]
-    within: float
-    seconds: float
+    goals: tuple[tuple[float, float], ...] = ()
+    within: float = 0.25
+    seconds: float = 120.0
     changes: tuple[PlannedChange, ...] = ()
 
     def __post_init__(self) -> None:

@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from adapt.mission.events import Event
-from adapt.mission.legend import DONE, HAPPENED
+from adapt.mission.log import DONE, HAPPENED, Event
 from adapt.mission.plan import Plan
 from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import GREEN, QUIET

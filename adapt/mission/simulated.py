@@ -17,6 +17,7 @@ from adapt.mission.world import (
     BackgroundSearch,
     Stretch,
     Until,
+    World,
     check_turns,
     go_on,
     pass_thinking,
@@ -50,7 +51,7 @@ class SimulatedWorld:
         changes: what happens to it, by time.
         seed: of the first pose and of the noise of sensors.
         on_change: called with each change when it happens.
-        on_step: called after each control step.
+        on_step: called with this world after each control step.
 
     Attributes:
         robot: as it is now.
@@ -71,7 +72,7 @@ class SimulatedWorld:
         *,
         seed: int,
         on_change: Callable[[PlannedChange], None] = lambda _: None,
-        on_step: Callable[[], None] = lambda: None,
+        on_step: Callable[[World], None] = lambda _: None,
     ) -> None:
         check_turns(robot)
         robot = robot.until_it_falls()
@@ -232,7 +233,7 @@ class SimulatedWorld:
     def _pass(self) -> None:
         """A control step has passed."""
         self.steps += 1
-        self._on_step()
+        self._on_step(self)
         self._apply_changes()
 
     def _apply_changes(self) -> None:

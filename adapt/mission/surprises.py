@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from enum import Enum
 
 import numpy as np
 
@@ -13,15 +14,19 @@ _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
 _UNPROVEN = 0.3  # by which a fall is more probable of gaits that a damaged robot has not walked with yet
 
 
+class _Trial(Enum):
+    """What the last trial said, until it is long ago."""
+
+    DIAGNOSED = "what is wrong"
+    USUAL = "all goes as expected"
+    UNEXPLAINED = "all is whole, though the robot fell again after a usual trial"
+
+
 class Surprises:
     """Counts what surprised the robot since its last diagnosis, and knows with which gaits it walked since.
 
     A damaged robot stumbles. It walks on from a single surprise, and looks into several on end, or into an
     early fall after a diagnosis.
-
-    Attributes:
-        cleared: whether a trial went as expected since the last diagnosis, and not long ago.
-        unexplained: whether instead the last diagnosis did not explain why it fell after that.
     """
 
     def __init__(self) -> None:
@@ -30,27 +35,38 @@ class Surprises:
         self._proven = set[int]()  # gaits that walked without a surprise since then
         self._wary = 0  # stretches in which a surprise is one of several on end
         self._on_end = 0  # surprises that it walked on from
-        self._patience = 1  # surprises on end that it may walk on from
+        self._most = 1  # surprises on end that it may walk on from
         self._quiet = 0  # stretches on end without a surprise
-        self.cleared = self.unexplained = False
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the last diagnosis is so young that a surprise is about the same damage."""
-        return self._since <= _FRESH
+        self._trial = _Trial.DIAGNOSED
 
     @property
     def untried(self) -> bool:
         """Whether no stretch went as expected since the last diagnosis."""
         return not self._since
 
+    @property
+    def cleared(self) -> bool:
+        """Whether the last trial, not long ago, did not say what is wrong."""
+        return self._trial is not _Trial.DIAGNOSED
+
+    def about_the_same(self, *, again: bool, damaged: bool) -> bool:
+        """Whether a trial is further evidence about the same damage, and not about another one.
+
+        Args:
+            again: whether it followed a trial that went as expected.
+            damaged: whether damage is believed.
+        """
+        if damaged:
+            return again or self._since <= _FRESH
+        return again and self._trial is _Trial.UNEXPLAINED
+
     def pass_stretch(self, row: int) -> None:
         """A stretch of a gait went as expected."""
         self._proven.add(row)
         self._since, self._wary = self._since + 1, max(0, self._wary - 1)
         self._quiet += 1
-        self.cleared &= self._quiet < _LONG
-        self.unexplained &= self.cleared
+        if self._quiet >= _LONG:
+            self._trial = _Trial.DIAGNOSED
 
     def walks_on(self, row: int, *, down: bool, damaged: bool) -> bool:
         """Whether a surprise is taken for part of the damage that is believed.
@@ -63,8 +79,8 @@ class Surprises:
         self._quiet = 0
         self._falls[row] += down
         self._on_end = self._on_end if self._wary else 0
-        early = down and self.fresh and self._patience == 1
-        if not damaged or early or self._on_end >= self._patience:
+        early = down and self._since <= _FRESH and self._most == 1
+        if not damaged or early or self._on_end >= self._most:
             return False
         self._wary, self._on_end = _WARY, self._on_end + 1
         return True
@@ -72,7 +88,7 @@ class Surprises:
     def clear(self, row: int) -> None:
         """A trial of a gait went as expected: a further surprise would be the first again."""
         self._proven.add(row)
-        self._wary, self.cleared, self.unexplained = 0, True, False
+        self._wary, self._trial = 0, _Trial.USUAL
 
     def diagnose(self, *, again: bool, unexplained: bool = False, sure: bool = False) -> None:
         """There is a new diagnosis, or the same `again`, or one that leaves open why the robot fell again.
@@ -80,11 +96,11 @@ class Surprises:
         A robot is `sure` of what its motors tell: it looks into several surprises on end alone.
         """
         self._since, self._wary = 0, 0
-        self.cleared = self.unexplained = unexplained
+        self._trial = _Trial.UNEXPLAINED if unexplained else _Trial.DIAGNOSED
         self._falls.clear()
         if not again:
             self._proven.clear()
-        self._patience = _SURE if again or sure else 1
+        self._most = _SURE if again or sure else 1
 
     def risk(self, rows: Sequence[int], *, damaged: bool) -> np.ndarray:
         """By how much what happened since the last diagnosis makes falls of gaits more probable, (n,)."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+import mujoco
 import numpy as np
 
 from adapt.mission.pose import Pose
@@ -58,6 +59,14 @@ class World(Protocol):
     """Where a mission's robot walks; what its properties say changes during calls of its methods alone."""
 
     @property
+    def robot(self) -> Robot:
+        """The robot as it is now, as far as is known here: behind a link the whole one."""
+
+    @property
+    def damage(self) -> str:
+        """Text of what is known to be broken there: behind a link always `healthy`."""
+
+    @property
     def stands(self) -> bool:
         """Whether all of the robot's motors are servos, which hold a pose."""
 
@@ -74,12 +83,23 @@ class World(Protocol):
         """Time since the beginning [s]."""
 
     @property
+    def steps(self) -> int:
+        """Control steps since the beginning."""
+
+    @property
     def pose(self) -> Pose:
         """Where the robot is, seen from where it began."""
 
     @property
     def upright(self) -> bool:
         """Whether the robot is on its feet."""
+
+    @property
+    def touching(self) -> np.ndarray:
+        """Which feet touch the floor, (f,) bool."""
+
+    def posed_data(self) -> mujoco.MjData:
+        """The robot as it is now, seen from where it began, as data of its model."""
 
     def drive(
         self,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from adapt.mission.events import Event
+from adapt.mission.log import Event
 from robots.files.records import Record
 from suites.suite import Key
 

@@ -15,10 +15,11 @@ from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
 from adapt.mission.diagnosis import shortened
 from adapt.mission.knowledge import PATH, thinking_rate
-from adapt.mission.mission import EPISODES, MAX_FALLS, REFINEMENT, Mission, Response
+from adapt.mission.mission import Mission, Response
 from adapt.mission.monitor import Monitor
 from adapt.mission.outcomes import Paths
 from adapt.mission.plan import Plan, PlannedChange
+from adapt.mission.settings import MissionSettings
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
 from adapt.requests import RecoveryRequest
@@ -49,7 +50,6 @@ TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what ro
 _RESPONSES: dict[str, Response] = {"mission": "diagnosis", "oracle": "told"}  # none otherwise
 _WHOLE = ("mission", "watch", "cycles")  # methods that are run on a healthy robot too
 _TRIALS = 3  # of a recovery with resets
-_CORES = 2
 _WATCHED = 60.0  # [s] that a gait walks at a time in a healthy hour
 _SHORTLIST = 30  # gaits that take turns there: those with the best objectives
 _STEPS_A_SECOND = 8000  # that a core simulates of missions, with all that is between, for estimates
@@ -97,8 +97,8 @@ class MissionSuite(Suite):
     damages: tuple[Damage, ...] | None = None
     goal: float = 5.0
     within: float = 0.25
-    refinement: int = REFINEMENT
-    max_falls: int = MAX_FALLS
+    refinement: int = MissionSettings.refinement
+    max_falls: int = MissionSettings.max_falls
     seeds: int = 3
     suffix: ClassVar[str] = ".json"
 
@@ -168,11 +168,8 @@ class MissionSuite(Suite):
                 seconds,
                 (change,) if broken else (),
             ),
+            MissionSettings(seed=seed, refinement=self.refinement, max_falls=self.max_falls),
             table=None if trial.method == "old" else self.library,
-            seed=seed,
-            refinement=self.refinement,
-            max_falls=self.max_falls,
-            cores=_CORES,
             response=_RESPONSES.get(trial.method, "none"),
             body=self._body(seed) if trial.gap else None,
             healthy=None if trial.method == "old" else self._healthy.get("paths"),
@@ -195,14 +192,14 @@ class MissionSuite(Suite):
         """
         repertoire, seconds = self.repertoire, TASKS[trial.task][0]
         request = RecoveryRequest(
-            seed=seed, trials=_TRIALS, confirmations=0, think_episodes=EPISODES, refine=0
+            seed=seed, trials=_TRIALS, confirmations=0, think_episodes=MissionSettings.episodes, refine=0
         )
         done = recover(repertoire, trial.damage, request, table=self.library, backend=self.backend)
         robot = repertoire.robot
         whole = robot.description.episode_steps * robot.control_step
         episodes = sum(one.thought.episodes for one in done.trials if one.thought)
         spent = sum(one.steps for one in done.trials) * robot.control_step
-        spent += episodes * robot.description.episode_steps / (thinking_rate(robot) * _CORES)
+        spent += episodes * robot.description.episode_steps / (thinking_rate(robot) * MissionSettings.cores)
         left = max(0.0, seconds - BROKEN_AT - spent)
         ahead = BROKEN_AT * done.healthy.distance + left * max(0.0, done.recovered.distance)
         return {
@@ -270,7 +267,10 @@ class MissionSuite(Suite):
         for task, (seconds, _) in TASKS.items():
             some = [trial for trial in remaining if trial.task == task]
             thinking = sum(trial.method in ("mission", "oracle", "resets") for trial in some)
-            steps = len(some) * seconds / self.repertoire.robot.control_step + thinking * EPISODES * whole
+            steps = (
+                len(some) * seconds / self.repertoire.robot.control_step
+                + thinking * MissionSettings.episodes * whole
+            )
             if some:
                 yield Estimate(
                     f"{task}: {len(some)}", steps / _STEPS_A_SECOND / processes, "by control steps"

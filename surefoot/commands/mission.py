@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from adapt.mission.mission import CORES, EPISODES, MAX_FALLS, REFINEMENT
+from adapt.mission.plan import Plan
+from adapt.mission.settings import MissionSettings
 from surefoot.commands.console import (
     AnyPath,
     Number,
@@ -19,7 +20,6 @@ from surefoot.commands.console import (
     seed_option,
     threads_option,
 )
-from surefoot.mission import SECONDS, WITHIN
 
 
 @click.command()
@@ -42,14 +42,14 @@ from surefoot.mission import SECONDS, WITHIN
 @click.option(
     "--seconds",
     type=Number(min=0, min_open=True),
-    default=SECONDS,
+    default=Plan.seconds,
     show_default=True,
     help="How long the mission may take.",
 )
 @click.option(
     "--within",
     type=Number(min=0, min_open=True),
-    default=WITHIN,
+    default=Plan.within,
     show_default=True,
     help="Distance at which a goal is reached [m].",
 )
@@ -67,28 +67,28 @@ from surefoot.mission import SECONDS, WITHIN
 @click.option(
     "--think-episodes",
     type=Positive,
-    default=EPISODES,
+    default=MissionSettings.episodes,
     show_default=True,
     help="Episodes that self-model simulates after each trial, while the mission's clock runs.",
 )
 @click.option(
     "--refine",
     type=Whole(min=0),
-    default=REFINEMENT,
+    default=MissionSettings.refinement,
     show_default=True,
     help="Episodes of 5 s of a search for a better gait while the robot walks; 0 for none.",
 )
 @click.option(
     "--cores",
     type=Positive,
-    default=CORES,
+    default=MissionSettings.cores,
     show_default=True,
     help="Cores that the robot thinks with, each as fast as one that the included robots were measured on.",
 )
 @click.option(
     "--max-falls",
     type=Positive,
-    default=MAX_FALLS,
+    default=MissionSettings.max_falls,
     show_default=True,
     help="How often the robot may fall; then it is damped, and the mission is over.",
 )

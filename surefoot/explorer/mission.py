@@ -13,8 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from adapt.mission.events import read_log
-from adapt.mission.poses import Poses, read_poses
+from adapt.mission.log import Poses, read_log, read_poses
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adapt.mission.events import Event
-from adapt.mission.legend import DONE, HAPPENED
+from adapt.mission.log import DONE, HAPPENED, Event
 from robots.rendering.palette import GREEN
 
 _MARGIN = 0.5  # around the path [m]

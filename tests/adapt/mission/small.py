@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -31,30 +29,6 @@ def small_ant() -> tuple[Repertoire, Table]:
     """Gaits of a robot that cannot stand still, and what was rehearsed of them."""
     whole, table = _included("ant")
     return _some(whole, table, np.argsort(-table.objectives.mean(axis=0), kind="stable")[:12])
-
-
-def note_calls(mission: surefoot.Mission) -> list[SimpleNamespace]:
-    """What a mission asks of its world from now on: calls with their options, and what came out."""
-    world: Any = mission._world
-    calls: list[SimpleNamespace] = []
-    under_way: list[str] = []
-
-    def noting(name: str) -> None:
-        original = getattr(world, name)
-
-        def call(*given: object, **options: object) -> object:
-            under_way.append(name)
-            found = original(*given, **options)
-            under_way.pop()
-            if not under_way:  # what a world calls itself was not asked for
-                calls.append(SimpleNamespace(name=name, clock=world.clock, found=found, **options))
-            return found
-
-        setattr(world, name, call)
-
-    for name in ("drive", "stand", "set_upright", "think"):
-        noting(name)
-    return calls
 
 
 def _included(name: str) -> tuple[Repertoire, Table]:

@@ -32,6 +32,7 @@ from robots.link.simulated import SimulatedLink, SimulatedRobot
 from robots.robot import find_robot
 from robots.simulation.trace import TraceColumns
 from tests.adapt.mission.small import small_hexapod
+from tests.adapt.mission.test_knowledge import known
 from tests.robots.link.lossy import bad_network
 from tests.robots.link.test_link import free_port
 
@@ -50,6 +51,14 @@ class Halting(LinkedWorld):
     def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         end = self.clock + seconds
         return BackgroundSearch(lambda: self.clock >= end, work)
+
+
+class Searching(LinkedWorld):
+    """A world that keeps the latest search."""
+
+    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
+        self.found = super().search(work, seconds)
+        return self.found
 
 
 def linked(**options: object) -> tuple[LinkedWorld, SimulatedRobot]:
@@ -131,7 +140,7 @@ def test_searches_follow_one_another_though_one_fails() -> None:
 
 
 def test_a_search_that_was_given_up_before_it_began_does_not_run() -> None:
-    world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    world = Searching(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
     may_end, ran = threading.Event(), []
     searches = Searches(world)
     searches.add(lambda: may_end.wait(10), 1.0, ran.append)
@@ -139,7 +148,7 @@ def test_a_search_that_was_given_up_before_it_began_does_not_run() -> None:
         searches.give_up()
         searches.add(lambda number=number: ran.append(number), 1.0, lambda _: None)
     may_end.set()
-    searches._running.result()
+    world.found.result()
     assert ran == [2]
 
 
@@ -171,18 +180,16 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
         return SimpleNamespace(refine=lambda *_: seeds.append(seed))
 
     monkeypatch.setattr(diagnosis, "Relearner", noting)
-    world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
-    mission = surefoot.Mission(WHOLE, rehearsal=small_hexapod()[1], selector="rehearsed", world=world)
-    mission._knowledge.prepare()
-    belief = diagnosis.Finding(parse_damage("left_front:lost", ROBOT), {}, "", 0, trusted=True)
-    mission._knowledge._believe(belief.damage)
-    mission._outcomes.simulate([0])
-    for _ in range(2):
-        mission._knowledge.search_on(belief, 0.0, 0.0)
-        mission._knowledge.searches._running.result()
-    mission._knowledge.searches.take_found()
-    mission._knowledge.search_on(belief, 0.0, 0.0)
-    mission._knowledge.searches._running.result()
+    world = Searching(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    knowledge = known(*small_hexapod(), world=world, refinement=100)
+    damage = parse_damage("left_front:lost", ROBOT)
+    knowledge.know(damage)
+    belief = diagnosis.Finding(damage, {}, "", 0, trusted=True)
+    for taken in (False, True, False):
+        knowledge.search_on(belief, 0.0, 0.0)
+        world.found.result()
+        if taken:
+            knowledge.searches.take_found()
     assert seeds[0] == seeds[1] != seeds[2]
 
 

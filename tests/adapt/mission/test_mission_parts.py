@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from adapt.mission.events import Event, MissionFacts, read_log
+from adapt.mission.log import Event, MissionFacts, read_log
 from adapt.mission.outcomes import SAMPLE
 from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.planner import choose_gait

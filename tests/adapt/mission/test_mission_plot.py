@@ -7,8 +7,7 @@ import pytest
 from matplotlib.colors import same_color
 
 from adapt.mission import plots
-from adapt.mission.events import Event
-from adapt.mission.legend import DONE, HAPPENED
+from adapt.mission.log import DONE, HAPPENED, Event
 from adapt.mission.plan import Plan
 from adapt.mission.pose import Pose
 

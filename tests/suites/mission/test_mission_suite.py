@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.mission.events import Event
+from adapt.mission.log import Event
 from adapt.mission.pose import Pose
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InUseError, InvalidFileError, InvalidValueError, UnknownNameError

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import surefoot
-from adapt.mission.poses import read_poses
+from adapt.mission.log import read_poses
 from adapt.mission.simulated import SimulatedWorld
 from adapt.requests import RecoveryRequest
 from repertoire.storage.repertoires import write_repertoire

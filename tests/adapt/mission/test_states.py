@@ -1,0 +1,36 @@
+"""The states of a mission: the table is whole, the documentation shows it, and missions walk through it."""
+
+import re
+from pathlib import Path
+
+from adapt.mission.states import TRANSITIONS, Outcome, State
+
+ENDS = {State.ARRIVED, State.DAMPED, State.OUT_OF_TIME}
+PAGE = Path(__file__).parents[3] / "docs" / "explanations" / "missions.md"
+
+
+def test_every_state_is_reached_and_leads_back_to_walking() -> None:
+    active = set(State) - ENDS
+    assert {state for state, _ in TRANSITIONS} == set(TRANSITIONS.values()) == active
+    assert {outcome for _, outcome in TRANSITIONS} == set(Outcome)
+    for state in active:
+        reached = {state}
+        for _ in active:
+            reached |= {after for (before, _), after in TRANSITIONS.items() if before in reached}
+        assert State.WALKING in reached, state
+
+
+def test_the_documentation_shows_the_table() -> None:
+    rows = re.findall(r"^\| \*([a-z ]+)\* \| (.+?) \| \*([a-z ]+)\* \|$", PAGE.read_text(), re.MULTILINE)
+    shown = {(State(before), Outcome(how)): State(after) for before, how, after in rows}
+    assert shown == TRANSITIONS
+
+
+def test_missions_walk_through_the_table(missions) -> None:
+    names = ("whole", "motors", "trial", "fallen", "repaired", "told", "plain")
+    seen = set().union(*(missions(name).transitions for name in names))
+    assert set(TRANSITIONS) - seen <= {
+        (State.TRYING, Outcome.EXPLAINED),  # a repair in the middle of a trial
+        (State.TRYING, Outcome.HALTED),
+        (State.TRYING, Outcome.USUAL),
+    }
