@@ -17,12 +17,14 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.simulation.threads import backend_of
+from surefoot.keywords import asked, takes
 from surefoot.shipped import opened
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
 
 
+@takes(MissionSettings)
 class Mission:
     """A robot walks to goals while things break; iterate over it for its events, then read its `result`.
 
@@ -43,8 +45,7 @@ class Mission:
         threads: of the simulation; all cores by default.
         on_step: called after every control step with the world in which the robot walks.
         say: told what somebody near the robot has to do.
-        **settings: of `adapt.mission.settings.MissionSettings`: `seed`, `selector`, `episodes`, `refinement`,
-            `cores`, `max_falls`.
+        **settings: see `MissionSettings`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -78,10 +79,10 @@ class Mission:
         **settings: Any,
     ) -> None:
         repertoire, file = opened(source)
-        asked = MissionSettings(**settings)
+        thinking = asked(MissionSettings, settings)
         places = tuple(read_goal(goal) if isinstance(goal, str) else goal for goal in goals)
         self.plan = Plan(places, within, seconds, read_changes(changes, repertoire.robot))
-        table, _ = find_table(repertoire, file, asked.selector, rehearsal)
+        table, _ = find_table(repertoire, file, thinking.selector, rehearsal)
         if robot is not None and changes:
             raise InvalidValueError(
                 "what breaks is for a simulation: have the robot behind a link break itself"
@@ -102,7 +103,7 @@ class Mission:
             self._mission = mission.Mission(
                 repertoire,
                 self.plan,
-                asked,
+                thinking,
                 table=table,
                 backend=backend_of(threads),
                 world=world,
@@ -118,12 +119,12 @@ class Mission:
                 changes=tuple(changes),
                 seconds=seconds,
                 within=within,
-                think_episodes=asked.episodes,
-                refine=asked.refinement,
-                cores=asked.cores,
-                max_falls=asked.max_falls,
-                seed=asked.seed,
-                selector=asked.selector,
+                think_episodes=thinking.episodes,
+                refine=thinking.refinement,
+                cores=thinking.cores,
+                max_falls=thinking.max_falls,
+                seed=thinking.seed,
+                selector=thinking.selector,
                 rehearsal=str(rehearsal) if isinstance(rehearsal, str | Path) else None,
             )
             self._log = LogWriter(Path(log), facts)

@@ -1,37 +1,34 @@
 """`MissionSettings`: how a robot on a mission thinks, and how often it may fall."""
 
-from dataclasses import dataclass
+from typing import Annotated, Any
 
-from robots.arrays import whole_number
+from pydantic import Field
+
+from robots.files.records import Record, Seed, Several
 
 
-@dataclass(frozen=True, kw_only=True)
-class MissionSettings:
+class MissionSettings(Record):
     """How a robot on a mission thinks, and how often it may fall.
 
-    Attributes:
-        seed: from which every random number derives.
-        selector: finds out what is wrong; one that thinks, or `rehearsed`. `self-model` by default.
-        episodes: that the selector simulates after each trial, while the mission's clock runs.
-        refinement: episodes of 5 s of a search for a better gait while the robot walks; 0 for none.
-        cores: that it thinks with, each as fast as one that the included robots were measured on.
-        max_falls: how often the robot may fall; then it is damped, and the mission is over.
+    A mission is a function of this, its plan, the repertoire and the rehearsal.
 
-    Raises:
-        InvalidValueError: a number is no whole one, or too small.
+    Attributes:
+        selector: what finds out what is wrong after an alarm or a fall: `self-model` by default, or
+            `rehearsed`; or in Python one of your own.
+        episodes: episodes that self-model simulates after each trial, while the mission's clock runs.
+        refinement: episodes of 5 s of a search for a better gait while the robot walks; 0 for none.
+        cores: cores that the robot thinks with, each as fast as one that the included robots were
+            measured on.
+        max_falls: how often the robot may fall; then it is damped, and the mission is over.
+        seed: seed from which all random numbers derive.
     """
 
-    seed: int = 1
-    selector: str | None = None
-    episodes: int = 400
-    refinement: int = 800
-    cores: int = 2
-    max_falls: int = 3
-
-    def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
+    selector: Any = None
+    episodes: Several = 400
+    refinement: Annotated[int, Field(ge=0, strict=True)] = 800
+    cores: Several = 2
+    max_falls: Several = 3
+    seed: Seed = 1
 
 
-_LEAST = {"seed": 0, "episodes": 1, "refinement": 0, "cores": 1, "max_falls": 1}
 DEFAULTS = MissionSettings()

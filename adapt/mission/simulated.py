@@ -26,6 +26,7 @@ from adapt.mission.world import (
 from robots.attitude import yaw_of
 from robots.errors import InvalidValueError
 from robots.falls import rests_on_feet
+from robots.mjcf.compiling import HEARD
 from robots.motors import Motors
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
@@ -171,8 +172,7 @@ class SimulatedWorld:
         start = start_positions(robot)
         if self._stepper.tally.diverged:
             data.qpos[:] = start
-            for warning in data.warning:  # with it, every further step is a fall
-                warning.number = 0
+            data.warning.number[:] = HEARD  # or else every further step is a fall
         level = start[self._root_qpos + 3 : self._root_qpos + 7]
         turn = Rotation.from_euler("z", yaw_of(self._root[3:]) - yaw_of(level))
         self._root[3:] = (turn * Rotation.from_quat(level, scalar_first=True)).as_quat(scalar_first=True)

@@ -19,7 +19,7 @@ from adapt.mission.mission import Mission, Response
 from adapt.mission.monitor import Monitor
 from adapt.mission.outcomes import Paths
 from adapt.mission.plan import Plan, PlannedChange
-from adapt.mission.settings import MissionSettings
+from adapt.mission.settings import DEFAULTS, MissionSettings
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
 from adapt.requests import RecoveryRequest
@@ -97,8 +97,8 @@ class MissionSuite(Suite):
     damages: tuple[Damage, ...] | None = None
     goal: float = 5.0
     within: float = 0.25
-    refinement: int = MissionSettings.refinement
-    max_falls: int = MissionSettings.max_falls
+    refinement: int = DEFAULTS.refinement
+    max_falls: int = DEFAULTS.max_falls
     seeds: int = 3
     suffix: ClassVar[str] = ".json"
 
@@ -192,14 +192,14 @@ class MissionSuite(Suite):
         """
         repertoire, seconds = self.repertoire, TASKS[trial.task][0]
         request = RecoveryRequest(
-            seed=seed, trials=_TRIALS, confirmations=0, think_episodes=MissionSettings.episodes, refine=0
+            seed=seed, trials=_TRIALS, confirmations=0, think_episodes=DEFAULTS.episodes, refine=0
         )
         done = recover(repertoire, trial.damage, request, table=self.library, backend=self.backend)
         robot = repertoire.robot
         whole = robot.description.episode_steps * robot.control_step
         episodes = sum(one.thought.episodes for one in done.trials if one.thought)
         spent = sum(one.steps for one in done.trials) * robot.control_step
-        spent += episodes * robot.description.episode_steps / (thinking_rate(robot) * MissionSettings.cores)
+        spent += episodes * robot.description.episode_steps / (thinking_rate(robot) * DEFAULTS.cores)
         left = max(0.0, seconds - BROKEN_AT - spent)
         ahead = BROKEN_AT * done.healthy.distance + left * max(0.0, done.recovered.distance)
         return {
@@ -269,7 +269,7 @@ class MissionSuite(Suite):
             thinking = sum(trial.method in ("mission", "oracle", "resets") for trial in some)
             steps = (
                 len(some) * seconds / self.repertoire.robot.control_step
-                + thinking * MissionSettings.episodes * whole
+                + thinking * DEFAULTS.episodes * whole
             )
             if some:
                 yield Estimate(

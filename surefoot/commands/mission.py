@@ -11,15 +11,14 @@ from adapt.mission.settings import MissionSettings
 from surefoot.commands.console import (
     AnyPath,
     Number,
-    Positive,
     RepertoireFile,
-    Whole,
     check_different,
     console,
     print_rendering_note,
-    seed_option,
+    rehearsal_option,
     threads_option,
 )
+from surefoot.commands.options import request_options, setting_option
 
 
 @click.command()
@@ -53,46 +52,17 @@ from surefoot.commands.console import (
     show_default=True,
     help="Distance at which a goal is reached [m].",
 )
-@click.option(
-    "--selector",
-    metavar="NAME",
-    help="What finds out what is wrong, see `surefoot recover`.  [default: self-model]",
+@rehearsal_option
+@request_options(
+    MissionSettings,
+    selector=click.option(
+        "--selector",
+        metavar="NAME",
+        help="What finds out what is wrong, see `surefoot recover`.  [default: self-model]",
+    ),
+    episodes=setting_option(MissionSettings, "episodes", flag="--think-episodes"),
+    refinement=setting_option(MissionSettings, "refinement", flag="--refine"),
 )
-@click.option(
-    "--rehearsal",
-    type=AnyPath,
-    metavar="TABLE",
-    help="What `surefoot rehearse` found.  [default: FILE-rehearsal if it is there]",
-)
-@click.option(
-    "--think-episodes",
-    type=Positive,
-    default=MissionSettings.episodes,
-    show_default=True,
-    help="Episodes that self-model simulates after each trial, while the mission's clock runs.",
-)
-@click.option(
-    "--refine",
-    type=Whole(min=0),
-    default=MissionSettings.refinement,
-    show_default=True,
-    help="Episodes of 5 s of a search for a better gait while the robot walks; 0 for none.",
-)
-@click.option(
-    "--cores",
-    type=Positive,
-    default=MissionSettings.cores,
-    show_default=True,
-    help="Cores that the robot thinks with, each as fast as one that the included robots were measured on.",
-)
-@click.option(
-    "--max-falls",
-    type=Positive,
-    default=MissionSettings.max_falls,
-    show_default=True,
-    help="How often the robot may fall; then it is damped, and the mission is over.",
-)
-@seed_option("all random numbers")
 @click.option(
     "--log",
     type=AnyPath,
@@ -113,13 +83,8 @@ def mission(
     changes: tuple[str, ...],
     seconds: float,
     within: float,
-    selector: str | None,
     rehearsal: Path | None,
-    think_episodes: int,
-    refine: int,
-    cores: int,
-    max_falls: int,
-    seed: int,
+    request: MissionSettings,
     log: Path | None,
     plot: Path | None,
     video: Path | None,
@@ -169,12 +134,7 @@ def mission(
             seconds=seconds,
             within=within,
             rehearsal=rehearsal,
-            selector=selector,
-            episodes=think_episodes,
-            refinement=refine,
-            cores=cores,
-            max_falls=max_falls,
-            seed=seed,
+            **request.model_dump(),
             threads=threads,
             robot=address,
             keys=keys,

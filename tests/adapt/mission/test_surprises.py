@@ -34,7 +34,7 @@ def test_a_fall_soon_after_a_diagnosis_is_looked_into_and_a_later_one_is_not() -
         surprises.diagnose(again=False)
         for _ in range(calm):
             surprises.pass_stretch(4)
-        assert surprises.fresh is not expected
+        assert surprises.about_the_same(again=False, damaged=True) is not expected
         assert surprises.walks_on(4, down=True, damaged=True) is expected
 
 
@@ -78,14 +78,14 @@ def test_a_damaged_robot_prefers_gaits_that_it_walked_with_since_the_diagnosis()
 def test_a_diagnosis_that_explains_nothing_clears_no_robot() -> None:
     surprises = Surprises()
     surprises.clear(0)
-    assert not surprises.unexplained
+    assert not surprises.about_the_same(again=True, damaged=False)
     surprises.diagnose(again=True, unexplained=True)
     assert surprises.cleared
-    assert surprises.unexplained
+    assert surprises.about_the_same(again=True, damaged=False)
     for _ in range(10):
         surprises.pass_stretch(4)
     assert not surprises.cleared
-    assert not surprises.unexplained
+    assert not surprises.about_the_same(again=True, damaged=False)
 
 
 def test_a_trial_clears_a_diagnosis_until_the_next_one_or_for_ten_calm_stretches() -> None:
