@@ -32,13 +32,14 @@ selector_option = click.option("--selector", cls=_SelectorOption, metavar="NAME"
 
 
 def setting_option(
-    record: type, name: str, *, default: object = ..., before: str = "", more: str = ""
+    record: type, name: str, *, flag: str = "", default: object = ..., before: str = "", more: str = ""
 ) -> Decorator:
     """The option for a field of a record of settings, as that declares and describes it.
 
     Args:
         record: frozen, of pydantic or a dataclass, whose docstring says what the field is.
         name: of the field.
+        flag: of the option; that of the field's name by default.
         default: of the option; that of the field by default. A text is shown alone, and None not at all:
             not given, the option then is None.
         before: what the description follows.
@@ -47,7 +48,7 @@ def setting_option(
     default = default_of(record, name) if default is ... else default
     text = attribute_words(record, name).rstrip(".")
     words = f"{before}{text}.{more}" if before else f"{text[0].upper()}{text[1:]}.{more}"
-    flag = f"--{name.replace('_', '-')}"
+    flag = flag or f"--{name.replace('_', '-')}"
     kind = _kind(get_type_hints(record, include_extras=True)[name])
     if kind is click.BOOL:
         return click.option(flag, name, is_flag=True, help=words)
