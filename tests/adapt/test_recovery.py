@@ -18,7 +18,7 @@ from adapt.recovery import recover as run_recovery
 from adapt.rehearsal.table import tabulate
 from adapt.requests import RecoveryRequest
 from adapt.selectors import catalogue
-from adapt.selectors.catalogue import SelectorEntry, selector_entries
+from adapt.selectors.catalogue import SelectorEntry
 from adapt.selectors.selector import Selector
 from adapt.self_model.twin import Thinking
 from repertoire.algorithms.catalogue import ALGORITHMS
@@ -355,13 +355,6 @@ def test_the_oracle_is_told_the_truth(go):
     recovery = go(trials=5, selector="oracle", oracle=True)
     assert recovery.row == recovery.oracle_row
     assert recovery.stop == "it knew the best gait from the start"
-
-
-@pytest.mark.parametrize("name", sorted(set(selector_entries()) - {"rehearsed"}))
-def test_every_selector_recovers(go, name):
-    recovery = go(trials=4, selector=name)
-    assert recovery.selector == name
-    assert 1 <= len(recovery.trials) <= 4
 
 
 def test_selectors_and_tables_that_do_not_go_together(made_up, go):

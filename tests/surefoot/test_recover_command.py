@@ -68,15 +68,6 @@ def test_a_rehearsal_beside_the_repertoire_is_used(run, file: Path) -> None:
     assert f"stopped after {len(found['trials'])} trial" in out
 
 
-def test_by_default_it_fits_a_model_and_refines_with_a_rehearsal_or_without(run, alone: Path) -> None:
-    short = ("--trials", 2, "--think-episodes", 30, "--refine", 60)
-    code, out, err = run(*broken(alone), *short, "--no-rehearsal")
-    assert (code, err) == (0, "")
-    assert out.startswith("selector: self-model, without a rehearsal trial 1")
-    assert record(alone)["selector"] == "self-model"
-    assert all(trial["thought"] for trial in record(alone)["trials"])
-
-
 def test_an_interrupt_ends_the_search_with_what_is_confirmed(run, file: Path, monkeypatch) -> None:
     def interrupting(trial: Trial, **_: str) -> None:
         if trial.number == 2:
@@ -112,20 +103,6 @@ def test_the_user_chooses_selector_and_rehearsal(run, file: Path) -> None:
     rehearsed = ("--trials", 2, "--selector", "rehearsed")
     assert run(*again(file), *rehearsed, "--rehearsal", elsewhere)[0] == 0
     assert record(file)["selector"] == "rehearsed"
-
-
-def test_falls_can_be_limited(run, alone: Path, monkeypatch) -> None:
-    simulate = Threads.run
-
-    def fall(*arguments, **options):
-        episodes = simulate(*arguments, **options)
-        return replace(episodes, fell=np.ones_like(episodes.fell))
-
-    monkeypatch.setattr(Threads, "run", fall)
-    for falls, words in ((1, "1 trial and 1 fall"), (3, "3 trials and 3 falls")):
-        _, out, _ = run(*again(alone), "--selector", "best-first", "--max-falls", falls)
-        assert [trial["fell"] for trial in record(alone)["trials"]] == [True] * falls
-        assert f"stopped after {words}: the robot fell {falls} times, and more is not allowed" in out
 
 
 def test_bad_input_ends_in_one_sentence_and_leaves_nothing(run, file: Path) -> None:
@@ -267,14 +244,6 @@ def test_the_folder_holds_the_gaits_and_the_last_line_plays_the_one_handed_over(
     assert "recovery.json exists already: choose another --out, or use --overwrite" in err
 
 
-def test_a_recovery_without_refined_gaits_leaves_the_repertoire_too(run, alone: Path) -> None:
-    code, out, _ = run(*broken(alone), "--selector", "best-first", "--trials", 2)
-    kept = alone.with_name("recovery.h5")
-    assert code == 0
-    assert out.rstrip().endswith(f"deploy {kept} --row {record(alone)['row']} --damage front_left:lost")
-    assert len(read_repertoire(kept)) == len(read_repertoire(alone))
-
-
 def test_without_a_rehearsal_each_leg_is_rehearsed_dead_and_lost_first(run, alone: Path, monkeypatch) -> None:
     rehearsed: list[tuple[str, ...]] = []
 
@@ -303,17 +272,13 @@ def test_without_a_rehearsal_each_leg_is_rehearsed_dead_and_lost_first(run, alon
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--refine", "-1"), "it must be at least 0"),
         (("--objective", "speed"), "'speed' is not one of"),
         (
             ("--refine", "9", "--selector", "map-bo-tuned"),
             "the map-bo-tuned selector does not think between trials",
         ),
         (("--think", "0"), "0.0 is not in the range: it must be above 0"),
-        (("--think-episodes", "0"), "it must be at least 1"),
-        (("--think", "nan"), "nan is not a finite number"),
         (("--sensors", "sonar"), "unknown sensor 'sonar'; available: encoders, currents, imu"),
-        (("--selector", "map-bo", "--think", "3"), "the map-bo selector does not think between trials"),
     ],
 )
 def test_options_that_cannot_be(run, alone: Path, options: tuple[str, ...], message: str) -> None:

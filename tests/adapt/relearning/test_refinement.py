@@ -189,13 +189,6 @@ def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
 
 
 @pytest.mark.xdist_group("relearning")  # which share a recovery
-def test_what_is_found_does_not_depend_on_the_number_of_threads(recovery) -> None:
-    again = recovered(backend=Threads(1))
-    assert [trial.measured for trial in again.trials] == [trial.measured for trial in recovery.trials]
-    np.testing.assert_array_equal(again.refined[0].solution, recovery.refined[0].solution)
-
-
-@pytest.mark.xdist_group("relearning")  # which share a recovery
 def test_gaits_that_were_found_are_kept_with_where_they_come_from(recovery) -> None:
     gaits, (first, *_) = short_gaits(), recovery.refined
     second = replace(first, row=41, parent=40, believed=("left_front:dead",), episodes=7)

@@ -126,6 +126,7 @@ def make_suite(repertoire, *worlds: str, **changes) -> TransferSuite:
     )
 
 
+@pytest.mark.slow
 def test_a_study_lets_gaits_walk_and_recovers(repertoire, tmp_path) -> None:
     suite = make_suite(repertoire, "gap", "soft", "together")
     study = Study(suite, tmp_path)
