@@ -65,7 +65,8 @@ def function_pointer(function: Callable[..., None], signature: Any) -> Callable[
     """
     if INTERPRETED:
         return function
-    pointer = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
+    options = {"error_model": "numpy"}
+    pointer: Any = CFunc(function, normalize_signature(signature), locals={}, options=options)
     pointer._cache = _Cache(function)
     pointer.compile()
     return pointer

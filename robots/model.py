@@ -1,4 +1,7 @@
-"""From an MJCF and a description to compiled models: checks, narrower ranges, contact sensors, and poses."""
+"""From an MJCF and a description to compiled models: checks, narrower ranges, contact sensors, and poses.
+
+What does not fit together is an `InvalidRobotError`.
+"""
 
 import math
 from collections.abc import Mapping
@@ -188,9 +191,6 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
     Args:
         spec: of the whole robot.
         description: its `alone`, `terrain`, `ranges` and `servos` count.
-
-    Raises:
-        InvalidRobotError: a stiffness is missing of what is a motor.
     """
     if description.alone:
         _leave_alone(spec, description)

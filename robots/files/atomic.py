@@ -1,4 +1,7 @@
-"""Files that are replaced in one step: a reader finds the old file or the new one, never half of one."""
+"""Files that are replaced in one step: a reader finds the old file or the new one, never half of one.
+
+Whatever the system refuses is an `InvalidFileError` that says what failed, and why, in a sentence.
+"""
 
 import glob
 import os

@@ -66,9 +66,6 @@ def find_parts(model: mujoco.MjModel, data: mujoco.MjData, floor: int, *, origin
         data: the robot in a pose in which it may stand.
         floor: the geom that is the ground, see `find_floor`.
         origin: how errors name the model, e.g. by its path.
-
-    Raises:
-        InvalidRobotError: there is no torso, motor or foot to be found.
     """
     torso = _torso(model, origin)
     tree = _Tree(model, data, floor)

@@ -20,8 +20,15 @@ from robots.files.atomic import file_exists, write_text
 from robots.files.texts import read_text
 from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, tendon_joints
 from robots.importing.checks import model_remarks
-from robots.importing.gains import Motor, holding_torques, servo_gains
-from robots.importing.poses import WIDE, Pose, given_poses, with_bent_legs
+from robots.importing.standing import (
+    WIDE,
+    Motor,
+    Pose,
+    given_poses,
+    holding_torques,
+    servo_gains,
+    with_bent_legs,
+)
 from robots.mjcf.compiling import compile_spec, read_spec
 from robots.mjcf.reading import read_self_contained
 from robots.model import standing_data

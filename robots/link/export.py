@@ -1,4 +1,7 @@
-"""`onnx_model` and `deploy_yaml`: a gait as files that robots' own runtimes read."""
+"""`onnx_model` and `deploy_yaml`: a gait as files that robots' own runtimes read.
+
+A gait or robot that has no such form is an `InvalidValueError`, a missing onnx a `SurefootError`.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,7 @@ _FRAMES = (
 
 
 def export_gait(robot: Robot, parameters: np.ndarray, path: Path, *, gait: str) -> None:
-    """Write a gait as ONNX; see `onnx_model`.
-
-    Raises:
-        InvalidValueError: the gait has no such form, or the parameters are not finite.
-        InvalidFileError: the file cannot be written.
-        SurefootError: onnx is not installed.
-    """
+    """Write a gait as ONNX; see `onnx_model`."""
     model = onnx_model(robot, parameters, gait=gait)
     with replace_file(path) as temporary:
         temporary.write_bytes(model.SerializeToString())
@@ -62,10 +59,6 @@ def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str) -> onnx.Model
         robot: whole.
         parameters: of its controller, (p,).
         gait: what to call it.
-
-    Raises:
-        InvalidValueError: the gait is neither a network nor repeats itself, or is not finite.
-        SurefootError: onnx is not installed.
     """
     try:
         from onnx import checker, helper
@@ -247,9 +240,6 @@ def deploy_yaml(robot: Robot) -> dict[str, Any]:
     Gains are in the order of the robot's motors, everything else in that of the actions; `joint_ids_map` has
     the motor of each action. The runtime clips a target after scale and offset, in rad (or m), but an
     observation before its scale: each clip is in these units, and changes nothing of a gait.
-
-    Raises:
-        InvalidValueError: the robot is not driven by servos alone, or has motors that no action drives.
     """
     face = Interface.of(robot)
     count = len(face.motors)

@@ -1,4 +1,7 @@
-"""`McapLog`: telemetry as MCAP with messages of ROS 2, which Foxglove and Rerun decode; no ROS is needed."""
+"""`McapLog`: telemetry as MCAP with messages of ROS 2, which Foxglove and Rerun decode; no ROS is needed.
+
+What cannot be written is an `InvalidFileError`, a missing mcap-ros2-support a `SurefootError`.
+"""
 
 from __future__ import annotations
 

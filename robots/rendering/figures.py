@@ -17,12 +17,7 @@ PLAIN = style.context(["default", {"text.parse_math": False}])
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure as a PNG, in one step and the same bytes every time.
-
-    Raises:
-        InvalidValueError: the path does not end in .png, or the values are too large to be drawn.
-        InvalidFileError: the file cannot be written.
-    """
+    """Write a figure as a PNG, in one step and the same bytes every time."""
     check_suffix(Path(path))
     # the figure's own area, and whatever text runs out of it, so that none is cut
     drawn = [figure.patch, *figure.get_default_bbox_extra_artists()]

@@ -14,33 +14,19 @@ _WIDTH, _HEIGHT = 800, 600  # [pixels]
 
 
 def check_suffix(path: Path) -> None:
-    """Refuse a picture in another format.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-    """
+    """Refuse a picture in another format."""
     if path.suffix.lower() != ".png":
         raise InvalidValueError(f"{path} must end in .png")
 
 
 def check_picture(path: Path) -> None:
-    """Find out whether a picture could be written, before the work that it will show.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
-    """
+    """Find out whether a picture could be written, before the work that it will show."""
     check_suffix(path)
     check_writable(path)
 
 
 def draw_robot(robot: Robot, path: Path) -> None:
-    """Draw a robot, whole or damaged, as it stands on the floor, to a PNG.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
-    """
+    """Draw a robot, whole or damaged, as it stands on the floor, to a PNG."""
     check_suffix(path)
     with replace_file(path) as temporary:
         with Camera(robot.model, width=_WIDTH, height=_HEIGHT) as camera:

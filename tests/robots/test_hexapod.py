@@ -1,14 +1,10 @@
 """The Hexapod: the sizes of the robot that it follows, its symmetry, and the published tripod gait."""
 
-from itertools import combinations, product
-
-import mujoco
 import numpy as np
 import pytest
 
 from robots.backend import ModelBatch
 from robots.robot import Robot, load_robot
-from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.stance import standing_on_floor
 
@@ -50,36 +46,6 @@ def test_it_stands_level_on_six_feet(hexapod: Robot) -> None:
     assert np.all(np.diff(soles[:3, 0]) < -0.15)
 
 
-def test_its_left_mirrors_its_right(hexapod: Robot) -> None:
-    """Actions swapped between the sides, the coxas' reversed, lead the same way on the other side."""
-    one, other, rng = Stepper(hexapod), Stepper(hexapod), np.random.default_rng(0)
-    for stepper in (one, other):
-        stepper.reset(0)
-        stepper.data.qpos[7:] = 0
-    for _ in range(40):
-        actions = rng.uniform(-1, 1, (2, 3, 3))  # side, leg, joint
-        one.step(actions.ravel())
-        other.step((actions[::-1] * [-1, 1, 1]).ravel())
-    assert abs(one.data.qpos[1]) > 1e-3, "it did not move sideways"
-    np.testing.assert_allclose(other.data.qpos[:3], one.data.qpos[:3] * [1, -1, 1], atol=1e-4)
-
-
-def test_its_legs_cannot_reach_each_other_while_the_tibias_are_vertical(hexapod: Robot) -> None:
-    model, data = hexapod.model, mujoco.MjData(hexapod.model)
-    legs = [
-        [model.geom(f"{leg}_{part}").id for part in ("femur", "tibia")] for leg in hexapod.description.legs
-    ]
-    closest = np.inf
-    for commands in product((-1, 0, 1), repeat=4):  # of the coxa and the femur of two legs in turn
-        coxas, femurs = np.resize(commands[:2], 6), np.resize(commands[2:], 6)
-        data.qpos[7:] = (np.stack([coxas, femurs, -femurs], axis=1).ravel()) * model.actuator_ctrlrange[:, 1]
-        mujoco.mj_forward(model, data)
-        for one, other in combinations(legs, 2):
-            pairs = ((a, b) for a in one for b in other)
-            closest = min(closest, *(mujoco.mj_geomDistance(model, data, a, b, 1, None) for a, b in pairs))
-    assert closest > 0.02
-
-
 def test_the_published_tripod_walks_straight_ahead(hexapod: Robot) -> None:
     episodes = Threads(2).run(ModelBatch(hexapod), np.tile(TRIPOD.ravel(), (8, 1)), np.arange(8))
     assert not episodes.fell.any()
@@ -87,13 +53,3 @@ def test_the_published_tripod_walks_straight_ahead(hexapod: Robot) -> None:
     assert np.all((episodes.objectives > 1.0) & (episodes.objectives < 2.5))  # 0.2 to 0.5 m/s
     assert np.all(np.abs(episodes.lateral) < 0.2 * episodes.objectives)
     assert episodes.objectives.std() > 0, "all trials are alike"
-
-
-def test_who_lies_on_its_back_scores_nothing(hexapod: Robot) -> None:
-    stepper = Stepper(hexapod)
-    stepper.reset(0)
-    stepper.data.qpos[3:7] = [0, 1, 0, 0]
-    stepper.data.qvel[0] = 2.0
-    assert stepper.step(np.zeros(18))
-    assert stepper.progress > 0
-    assert stepper.tally.objective == 0

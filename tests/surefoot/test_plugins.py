@@ -120,17 +120,3 @@ def test_a_file_that_the_variable_names_too_is_loaded_once(plugin: Path, monkeyp
     monkeypatch.setenv(plugins.VARIABLE, plugin.name)
     plugins.load_plugins(str(plugin))
     assert os.environ[plugins.VARIABLE] == str(plugin)
-
-
-def test_a_plugin_may_stand_after_the_command_and_legs_have_both_orders(run, plugin: Path) -> None:
-    command = ["damages", "ant", "--damage", "left_front:halved", "--plugin", plugin]
-    code, out, err = run(*command)
-    assert (code, err) == (0, "")
-    assert out.startswith("front_left:halved")
-
-
-def test_a_run_is_resumed_with_its_plugin(run, plugin: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    assert run("train", "sphere-2", "--plugin", plugin, "--evaluations", "50", "--out", folder)[0] == 0
-    code, _, err = run("train", "--resume", folder, "--plugin", plugin)
-    assert (code, err) == (0, "")

