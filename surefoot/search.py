@@ -9,7 +9,7 @@ import numpy as np
 from repertoire.algorithms.catalogue import AnyAlgorithm, configure
 from repertoire.execution.resources import one_blas_thread
 from repertoire.metrics import Metrics
-from repertoire.problems.custom import Custom
+from repertoire.problems.problem import Custom
 from repertoire.repertoire import Repertoire
 from repertoire.state import check_shape
 from repertoire.training.training import Training

@@ -2,20 +2,10 @@
 
 import csv
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import pytest
-
 from robots.files.locks import locked
-from suites.paper.published import published_study
 from suites.paper.results import read_trial
-from suites.paper.suite import algorithm_variants, paper_suite
-from tests.suites.paper.made_studies import assert_same
 
 SMALL = ["--seeds", 2, "--episodes", 2, "--episode-steps", 30, "--no-videos"]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
@@ -77,47 +67,6 @@ def test_the_tasks_of_a_job_array_run_one_trial_each(run, tmp_path) -> None:
     assert "rank_one published in cma-mae" in (tmp_path / "report.md").read_text()
     plain = [argument for argument in study if argument != "--as-published"]
     assert "holds another study (study optimization, seed 1, rank_one published" in run(*plain)[2]
-
-
-@pytest.mark.slow
-def test_a_stopped_study_keeps_what_is_saved_and_the_same_command_continues_it(tmp_path) -> None:
-    small = ["suite", "locomotion", "--algorithms", "map-elites", *SMALL]
-    arguments = map(str, [*small, "--robots", "hopper", "--evaluations", 1000])
-    command = [sys.executable, "-W", "error", "-m", "surefoot", *arguments]
-    study = tmp_path / "study"
-    process = subprocess.Popen(
-        [*command, "--threads", "1", "--out", study],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    while not list(study.glob("trials/hopper/[!.]*.h5")):
-        assert process.poll() is None
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to its processes too
-    output, complaints = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Stopped. What is saved is kept; the same command continues the study." in output
-    assert len(complaints.strip().splitlines()) == 1
-    kept = {path: path.read_bytes() for path in study.glob("trials/hopper/[!.]*.h5")}
-    assert len(kept) == 1
-    assert not list(tmp_path.rglob("*.partial*"))
-    subprocess.run([*command, "--out", study], check=True, capture_output=True, timeout=120)
-    assert all(path.read_bytes() == content for path, content in kept.items())
-    paper = published_study("locomotion")
-    whole = paper_suite(
-        paper,
-        domains=["hopper"],
-        variants=algorithm_variants(["map-elites"]),
-        evaluations={"hopper": 1000},
-        trials=2,
-        episodes=2,
-        episode_steps=30,
-    )
-    for trial in whole.plan():
-        resumed = read_trial(study / "trials" / "hopper" / f"map-elites-{trial.number:02d}.h5")
-        assert_same(resumed, trial.run(tmp_path / "whole" / str(trial.number), lambda _: None), "threads")
 
 
 def test_bad_input_ends_in_one_sentence_and_code_2(refused, tmp_path) -> None:

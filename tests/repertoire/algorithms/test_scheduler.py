@@ -174,24 +174,3 @@ def test_the_request_is_that_of_all_emitters():
     search.ask()
     assert search.request.gradients
     assert search.request.observed.tolist() == [False, True, True, False, False, False]
-
-
-def test_each_emitter_is_told_all_that_is_known_of_its_own():
-    search = phased()
-    search.ask()
-    search.tell(evaluations([1.0, 2]))
-    search.ask()
-    gradients, moments = np.arange(6 * 2 * N).reshape(6, 2, N), object()
-    found = evaluations([10.0, 20, 30, 40, 50, 60], failed=[5])
-    search.tell(dataclasses.replace(found, gradients=gradients, moments=moments))
-    for emitter, rows in zip(search.emitters, (slice(0, 3), slice(3, 6)), strict=True):
-        outcomes = emitter.outcomes[1]
-        np.testing.assert_array_equal(outcomes.objectives, found.objectives[rows])
-        np.testing.assert_array_equal(outcomes.measures, found.measures[rows])
-        np.testing.assert_array_equal(outcomes.diverged, found.diverged[rows])
-        np.testing.assert_array_equal(outcomes.gradients, gradients[rows])
-        assert outcomes.moments is moments
-        assert emitter.outcomes[0].gradients is emitter.outcomes[0].moments is None
-    assert search.emitters[0].outcomes[0].opened.tolist() == [True]
-    assert search.emitters[0].outcomes[1].opened.tolist() == [False, False, False]
-    assert search.emitters[1].outcomes[1].opened.tolist() == [True, False, False]
