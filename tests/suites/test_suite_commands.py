@@ -95,7 +95,7 @@ def test_bad_input_ends_in_one_sentence_and_code_2(refused, tmp_path) -> None:
         ([*small, "--seeds", "0"], "0 is not in the range"),
         ([*small, "--parallel", "cores"], "'cores' is not one of 'trials', 'episodes'"),
         ([*small, "--threads", "0"], "0 is not in the range"),
-        ([*small, "--threads", "2000"], "2000 is not in the range: it must be from 1 to 1024"),
+        ([*small, "--threads", "2000"], "2000 is not in the range: it must be from 1 to 1,024"),
         ([*small, "--out", tmp_path / "file"], "it is a file"),
         ([*small, "--out", tmp_path / "other"], "holds another study (study ablation, seed 1, episodes 2"),
         ([*rates, "--learning-rates", "0.1,2"], "2.0 is not in the range"),
