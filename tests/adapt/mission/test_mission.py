@@ -23,7 +23,6 @@ from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.evaluations import Request
 from robots.files.locks import locked
 from surefoot.shipped import repertoire_path
 from tests.adapt.mission.conftest import GOAL
