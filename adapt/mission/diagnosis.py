@@ -8,6 +8,7 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from adapt.evidence import evidence_of
+from adapt.mission.settings import MissionSettings
 from adapt.mission.world import Stretch
 from adapt.objective import find_objective
 from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
@@ -25,6 +26,7 @@ from robots.robot import Robot
 from robots.simulation.trace import TraceColumns
 from robots.stance import turned
 
+TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
 _LISTED = 80  # gaits that are simulated on what is believed: so many by what is expected of them ...
 _TURNING = 30  # ... and so many of those that turn most to either side
 _BATCHES = 4  # of these, each with the best of what is left
@@ -63,16 +65,14 @@ class Diagnosis:
         healthy: where each gait leads in an episode of the repertoire on the whole robot, (k, 3), see
             `Outcomes.predicted`.
         falls: whether it falls there, (k,) bool.
-        seconds: of a trial of a selector that thinks, and of an episode that it simulates, at most [s]; a
-            trial of another selector is as long as what is planned.
-        episodes: that the selector simulates after each trial.
+        settings: of the mission.
         sensors: that it may rely on.
-        seed: from which every random number derives.
         backend: what runs the episodes.
 
     Attributes:
         thinking: with what the selector thinks, and what it is after.
-        trial_steps: control steps of a trial.
+        trial_steps: control steps of a trial: of 2 s at most for a selector that thinks, and of what it
+            simulates; for another one a trial is as long as what is planned.
     """
 
     def __init__(
@@ -84,21 +84,19 @@ class Diagnosis:
         rehearsed: int,
         healthy: np.ndarray,
         falls: np.ndarray,
-        seconds: float,
-        episodes: int,
+        settings: MissionSettings,
         sensors: tuple[str, ...],
-        seed: int,
         backend: Backend,
     ) -> None:
-        short = shortened(repertoire, seconds) if entry.thinks else repertoire
+        short = shortened(repertoire, TRIAL) if entry.thinks else repertoire
         self.trial_steps = short.robot.description.episode_steps
         share = self.trial_steps / repertoire.robot.description.episode_steps
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
         self.thinking = Thinking(
-            short, None, episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
+            short, None, settings.episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
         )
-        self._repertoire, self._entry, self._seed = short, entry, seed
+        self._repertoire, self._entry, self._seed = short, entry, settings.seed
         self._whole, self._planned = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]
         self._far = find_objective("progress", repertoire, float(ahead.max()) / share)

@@ -21,7 +21,7 @@ from collections import deque
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -88,31 +88,8 @@ class Seen(NamedTuple):
     rests: bool = False
 
 
-class Driver(Protocol):
-    """Keeps a robot going."""
-
-    def begin(self, motion: Motion) -> None:
-        """Do something else from now on."""
-
-    def latest(self) -> Seen:
-        """What the robot told last."""
-
-    def next(self) -> Seen:
-        """What it tells next.
-
-        Raises:
-            LinkError: the robot was lost.
-        """
-
-    def rest(self) -> None:
-        """Go on alone for a while: nobody asks what the robot tells."""
-
-    def close(self) -> str:
-        """Damp the robot and let go of it; how regularly it told its states, in words."""
-
-
 class Keeper:
-    """Keeps a robot going; its time passes where it is asked for the next state. See `Driver`.
+    """Keeps a robot going; its time passes where it is asked for the next state.
 
     Args:
         link: to the robot.
@@ -142,7 +119,7 @@ class Keeper:
         self._take(self._first)
 
     def begin(self, motion: Motion) -> None:
-        """See `Driver.begin`; a gait that is on its way goes on in its cycle."""
+        """Do something else from now on; a gait that is on its way goes on in its cycle."""
         before, self._motion = self._motion or DAMPED, motion
         now = self._seen.state.time
         self._end = self._passed + round(motion.seconds / self._robot.control_step)
@@ -155,20 +132,24 @@ class Keeper:
             self._ramp = RISE if before.damped and motion.row is None else RAMP
 
     def latest(self) -> Seen:
-        """See `Driver.latest`."""
+        """What the robot told last."""
         return self._seen
 
     def next(self) -> Seen:
-        """See `Driver.next`."""
+        """What it tells next.
+
+        Raises:
+            LinkError: the robot was lost.
+        """
         while not self.tick():
             pass
         return self._seen
 
     def rest(self) -> None:
-        """See `Driver.rest`."""
+        """Go on alone for a while: nobody asks what the robot tells."""
 
     def close(self) -> str:
-        """See `Driver.close`."""
+        """Damp the robot and let go of it; how regularly it told its states, in words."""
         self._link.damp()
         self._link.close()
         return self._link.words
@@ -253,7 +234,7 @@ def _turned(seen: Seen, frame: Pose) -> State:
 
 
 class KeeperProcess:
-    """A `Keeper` of a robot somewhere else, in a process of its own that nothing holds up; see `Driver`.
+    """A `Keeper` of a robot somewhere else, in a process of its own that nothing holds up.
 
     Args:
         robot: whole.
@@ -285,26 +266,26 @@ class KeeperProcess:
         self._lost = "what kept the robot going has ended: the robot damps itself"
 
     def begin(self, motion: Motion) -> None:
-        """See `Driver.begin`."""
+        """See `Keeper.begin`."""
         self._send(motion)
 
     def latest(self) -> Seen:
-        """See `Driver.latest`."""
+        """See `Keeper.latest`."""
         while self._pipe.poll():
             self._received()
         self._send(True)
         return self._received()
 
     def next(self) -> Seen:
-        """See `Driver.next`."""
+        """See `Keeper.next`."""
         return self._received()
 
     def rest(self) -> None:
-        """See `Driver.rest`."""
+        """See `Keeper.rest`."""
         self._send(False)
 
     def close(self) -> str:
-        """See `Driver.close`."""
+        """See `Keeper.close`."""
         with suppress(SurefootError):
             self._send(None)
             until = time.monotonic() + _ANSWER
@@ -340,6 +321,9 @@ class KeeperProcess:
             self._words = found
             return self._received()
         return found
+
+
+Driver = Keeper | KeeperProcess
 
 
 def _bound_waits(pipe: Connection, seconds: float) -> None:

@@ -28,7 +28,6 @@ from robots.robot import Robot
 from robots.simulation.trace import TraceColumns
 
 PATH = 5.0  # [s] that each gait is simulated for to plan with
-TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
 _STEP_COST = 4.5e-6, 1.2e-6  # [s] of a core for a physics step, and more for each degree of freedom
 # Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
 _EPISODES, _UNSTEADY = 2, 6
@@ -129,10 +128,8 @@ class Knowledge:
             rehearsed=self._rehearsed,
             healthy=paths[:, -1],
             falls=np.isfinite(falls),
-            seconds=TRIAL,
-            episodes=self._settings.episodes,
+            settings=self._settings,
             sensors=self._world.sensors,
-            seed=self._settings.seed,
             backend=self._backend,
         )
 

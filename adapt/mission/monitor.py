@@ -45,8 +45,9 @@ class Monitor:
     """Sums up by how much windows of a trace differ from what the gait usually does.
 
     Each half second the features of the last second, which is a cycle of the included periodic gaits, are
-    standardised by the gait's own episodes on twelve robots with the damage that is believed. They differ
-    from the model in masses, friction, strength, delay and noise. Three statistics of the
+    standardised by the gait's own episodes on twelve robots with the damage that is believed. These differ
+    from the model as those of the training did, by default in masses, friction, strength, delay and noise,
+    but begin facing ahead. Three statistics of the
     residuals, their robust mean over all features, that of the worst joint and the root mean square of the
     course (what is lacking of the progress ahead, and the turn), drive three one-sided cumulative sums (Page
     1954): S ← max(0, S + min(z, 10) - 1.5), where z is by how many standard deviations of one robot's windows

@@ -37,9 +37,10 @@ Paths = dict[Way, tuple[np.ndarray, float]]
 class Outcomes:
     """Predicts paths of gaits on what the robot is believed to be.
 
-    Each gait runs one episode under the damage that is believed. What stretches did instead corrects the
-    rates of all gaits by Gaussian processes whose means are these episodes, as in reset-free trial and error
-    (Chatzilygeroudis, Vassiliades & Mouret 2018). They begin anew with another damage.
+    Each gait runs one or several episodes under the damage that is believed, see `run`. What stretches did
+    instead corrects the rates of all gaits by Gaussian processes whose means are what these episodes say, as
+    in reset-free trial and error (Chatzilygeroudis, Vassiliades & Mouret 2018). Corrections are forgotten
+    when another damage is believed.
 
     Args:
         twin: runs the episodes.

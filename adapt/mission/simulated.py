@@ -62,8 +62,7 @@ class SimulatedWorld:
         stands: whether all of its motors are servos, which hold a pose.
 
     Raises:
-        InvalidValueError: the robot cannot turn, or it has no legs that could, or the ground is uneven or
-            becomes so.
+        InvalidValueError: the robot cannot turn, or the ground is uneven or becomes so.
     """
 
     def __init__(

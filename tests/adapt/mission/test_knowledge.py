@@ -120,6 +120,7 @@ def test_again_it_tries_the_gait_that_fell_and_then_what_was_not_tried(of_ant: K
     assert of_ant.gait_to_try(surprised(fell), again=True) != fell, "which has just begun it"
 
 
+@pytest.mark.slow
 def test_a_whole_robot_walks_with_no_gait_that_was_made_for_a_damage() -> None:
     gaits = surefoot.load("quadruped")
     assert gaits.specialists is not None

@@ -108,6 +108,7 @@ def test_legs_tell_about_where_a_robot_without_odometry_is() -> None:
     assert world.posed_data().qpos[2] == pytest.approx(robot._stepper.data.qpos[2], abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odometry", [True, False])
 def test_a_leg_breaks_under_way_and_the_robot_recovers(odometry: bool) -> None:
     broken = parse_damage("left_front:lost", ROBOT).apply(ROBOT)

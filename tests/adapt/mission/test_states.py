@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from adapt.mission.states import TRANSITIONS, Outcome, State
 
 ENDS = {State.ARRIVED, State.DAMPED, State.OUT_OF_TIME}
@@ -26,6 +28,7 @@ def test_the_documentation_shows_the_table() -> None:
     assert shown == TRANSITIONS
 
 
+@pytest.mark.slow
 def test_missions_walk_through_the_table(missions) -> None:
     names = ("whole", "motors", "trial", "fallen", "repaired", "told", "plain")
     seen = set().union(*(missions(name).transitions for name in names))
