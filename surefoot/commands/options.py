@@ -120,5 +120,5 @@ def _kind(annotation: Any, rules: tuple[Any, ...] = ()) -> click.ParamType:
                 bounds[bound] = getattr(rule, bound)
     low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
     if annotation is int:
-        return Whole(low + ("gt" in bounds) if bounds else None, high)
+        return Whole(bounds["gt"] + 1 if "gt" in bounds else low, high)
     return Number(low, high, min_open="gt" in bounds, max_open="lt" in bounds)

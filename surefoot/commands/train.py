@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import BaseModel
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.algorithms.settings import EMITTERS, Settings, ThresholdSettings
@@ -34,7 +35,12 @@ def _settings_option(name: str) -> Decorator:
     if name == "strategy":
         choice = "for algorithms that leave the choice; see `algorithms`"
         return click.option("--strategy", help=f"Evolution strategy, {choice}.  {default}")
-    records = (Settings, *STRATEGIES.values(), *EMITTERS.values(), ThresholdSettings)
+    records: tuple[type[BaseModel], ...] = (
+        Settings,
+        *STRATEGIES.values(),
+        *EMITTERS.values(),
+        ThresholdSettings,
+    )
     record = next(record for record in records if name in record.model_fields)
     users = [user for user, one in ALGORITHMS.items() if name in one.own_settings()]
     only = f" Only for {' and '.join(users)}." if len(users) <= 2 else ""

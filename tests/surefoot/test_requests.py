@@ -46,7 +46,7 @@ def test_a_request_is_written_once(name: str) -> None:
         assert f"\n        {field}: " in function.__doc__
         option = options[field]
         assert isinstance(option, click.Option)
-        if field != "selector" and isinstance(one.default, int | float | str):
+        if field != "selector" and type(one.default) in (int, float, str):
             assert option.help
             assert option.default == one.default
 
