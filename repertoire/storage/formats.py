@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -296,7 +296,7 @@ def _paths(file: h5py.File) -> list[str]:
     return paths
 
 
-def _bytes(dataset: object, path: str) -> int:
+def _bytes(dataset: Any, path: str) -> int:
     """How many bytes a dataset takes when it is read; it is refused if `write_group` does not write such."""
     text = isinstance(dataset, h5py.Dataset) and dataset.dtype.kind == "S" and dataset.shape == ()
     if not text and not (isinstance(dataset, h5py.Dataset) and _storable(dataset.dtype)):
@@ -328,6 +328,6 @@ def _storable(dtype: np.dtype) -> bool:
     return dtype.kind in "biuf" and dtype.char != "g"
 
 
-def _holds(group: h5py.Group, name: str, expected: object) -> bool:
+def _holds(group: h5py.Group, name: str, expected: Any) -> bool:
     """Whether an attribute has a value."""
     return np.array_equal(group.attrs.get(name), expected)
