@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from adapt.mission.states import TRANSITIONS
 from adapt.selectors.catalogue import selector_entries
 from robots.task.measures import KINDS
 from robots.task.observations import TERMS
@@ -34,7 +35,17 @@ def measures() -> Table:
     yield from ((f"`{name}`", kind.meaning, kind.unit) for name, kind in KINDS.items())
 
 
-TABLES: dict[str, Callable[[], Table]] = {one.__name__: one for one in (selectors, observations, measures)}
+def states() -> Table:
+    """What a robot on a mission does after each state."""
+    yield "state", "how it ended", "next state"
+    yield from (
+        (f"*{now.value}*", how.value, f"*{after.value}*") for (now, how), after in TRANSITIONS.items()
+    )
+
+
+TABLES: dict[str, Callable[[], Table]] = {
+    one.__name__: one for one in (selectors, observations, measures, states)
+}
 
 
 def filled(page: str) -> str:
