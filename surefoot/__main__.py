@@ -1,10 +1,13 @@
 """`surefoot` and `python -m surefoot` are the command line."""
 
-import sys
+from surefoot.startup import distrust_current_folder, prepare_process
 
-from robots.errors import SurefootError
-from surefoot import interrupts
-from surefoot.startup import prepare_process
+distrust_current_folder()  # before anything else is imported
+
+import sys  # noqa: E402
+
+from robots.errors import SurefootError  # noqa: E402
+from surefoot import interrupts  # noqa: E402
 
 __spec__ = None  # then processes that are spawned import this file too
 
