@@ -1,4 +1,7 @@
-"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded."""
+"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded.
+
+Whoever can reach the port can connect: connections are limited in number and in time.
+"""
 
 import asyncio
 import json
@@ -21,6 +24,7 @@ try:
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
     from starlette.websockets import WebSocket, WebSocketDisconnect
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
     raise SurefootError(
         "the explorer needs starlette, uvicorn and websockets, which are not installed: "
@@ -31,9 +35,39 @@ STATIC = Path(__file__).parent / "static"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _ANYWHERE = ("0.0.0.0", "::")
 _MOST_VISITORS = 8
-_MOST_CONNECTIONS = 64
+_MOST_CONNECTIONS = 16  # besides the sockets of visitors: a process may open as few as 64 files
+_LONGEST_CONNECTION = 60.0  # [s]; pages connect again for the next file
 _LONGEST_MESSAGE = 4096  # [bytes]
 _LEAVING_SECONDS = 5.0
+
+
+class _Connection(H11Protocol):
+    """A connection that asks for files, or for nothing: the oldest one ends for a new one."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """See `asyncio.Protocol`."""
+        super().connection_made(transport)
+        self.began = self.loop.time()
+        self.limit = self.loop.call_later(_LONGEST_CONNECTION, self.end)
+        others = [one for one in self.connections if isinstance(one, _Connection) and one is not self]
+        if len(others) >= _MOST_CONNECTIONS:
+            min(others, key=lambda one: (one.answers, one.began)).end()
+
+    @property
+    def answers(self) -> bool:
+        """Whether a request is being answered."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def end(self) -> None:
+        """Disconnect, unless the connection has become a visitor's socket."""
+        if self in self.connections:
+            self.connections.discard(self)
+            self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See `asyncio.Protocol`."""
+        self.limit.cancel()
+        super().connection_lost(exc)
 
 
 class Server:
@@ -66,7 +100,8 @@ class Server:
             self._app(["*"] if host in _ANYWHERE else [name.lower(), *_LOOPBACK]),
             log_level="warning",
             access_log=False,
-            limit_concurrency=_MOST_CONNECTIONS,  # further ones are told to come again
+            http=_Connection,
+            backlog=_MOST_CONNECTIONS // 2,  # so many are accepted before the oldest ones end
             workers=1,  # or else the environment would be asked
             ws="websockets-sansio",
             ws_max_size=_LONGEST_MESSAGE,

@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from robots.errors import InvalidValueError
+from surefoot.explorer import server as server_module
 from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.server import Server
 from surefoot.shipped import repertoire_path
@@ -181,6 +182,25 @@ def test_a_port_in_use_is_told_in_a_sentence(server: Server) -> None:
     assert port
     with pytest.raises(InvalidValueError, match=f"port {port} "):
         Server(server._explorer, host="127.0.0.1", port=port)
+
+
+def test_silent_connections_keep_nobody_out_and_end_by_themselves(server: Server, monkeypatch) -> None:
+    monkeypatch.setattr(server_module, "_LONGEST_CONNECTION", 3.0)
+    place = urlsplit(server.address)
+    with ExitStack() as stack, visit(server) as visitor:
+        until(visitor, "hello")
+        silent = []
+        for _ in range(120):
+            silent.append(stack.enter_context(socket.create_connection((place.hostname, place.port), 10)))
+        wait_for(lambda: len(server._server.server_state.connections) <= server_module._MOST_CONNECTIONS)
+        assert len(server._server.server_state.connections) <= server_module._MOST_CONNECTIONS
+        assert get(server, f"/?token={server.token}")[0] == 200
+        assert get(server, "/static/three/three.min.js")[0] == 200
+        for one in silent:
+            with suppress(ConnectionError):
+                assert one.recv(1) == b""
+        visitor.send(json.dumps({"do": "walk", "row": 0}))
+        until(visitor, "walked")  # a visitor's socket has no end
 
 
 def test_nobody_recovers_with_a_selector_that_knows_what_broke(server: Server) -> None:
