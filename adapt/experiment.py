@@ -19,8 +19,8 @@ from adapt.self_model.features import check_sensors
 from adapt.self_model.twin import Thinking
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ALL_CORES
 

@@ -20,11 +20,11 @@ from adapt.self_model.calibration import Calibration
 from adapt.self_model.twin import Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ALL_CORES
 

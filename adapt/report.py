@@ -14,10 +14,10 @@ from adapt.records import Recovery, Trial, format_objective
 from adapt.relearning.keeping import keep_gaits
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.repertoires import write_repertoire
-from robots.backend import Backend
 from robots.files.atomic import write_text
 from robots.rendering.figures import PLAIN, save_figure
 from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 
 _PREDICTED, _MEASURED, _CHOSEN = GREY, BLUE, VERMILION

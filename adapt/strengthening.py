@@ -25,12 +25,12 @@ from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
-from robots.backend import Backend
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 from robots.symmetry import mirror_images
 from robots.words import duration

@@ -17,8 +17,8 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from robots.backend import ModelBatch
 from robots.robot import Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import ALL_CORES
 

@@ -18,9 +18,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robots.backend import ModelBatch
 from robots.compilation import compiled
 from robots.robot import Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.state import EpisodeState, Task
 from robots.simulation.stepper import Stepper, simulate
 from robots.simulation.threads import Threads, available_cores

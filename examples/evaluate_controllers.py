@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 
-from robots.backend import ModelBatch
 from robots.robot import load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES
 
 

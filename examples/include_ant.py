@@ -32,11 +32,11 @@ from repertoire.storage.files import FILE_NAME, RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training, start_training
 from repertoire.training.training import Training
-from robots.backend import ModelBatch
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES
 from robots.randomization import DEFAULT, draw_models
 from robots.robot import load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES
 from robots.stance import turned
 from robots.symmetry import mirror_images

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from robots.backend import Backend
 from robots.errors import UnknownNameError
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ONE_THREAD, Threads
 from robots.words import duration
 from suites.videos import Video

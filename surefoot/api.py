@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from repertoire.problems.problem import Problem
     from repertoire.training.log import TrainingLog
     from repertoire.training.training import Training
-    from robots.backend import Backend
     from robots.deployment.deployment import Telemetry
+    from robots.simulation.backend import Backend
 
 Source = Repertoire | str | Path
 

@@ -28,11 +28,11 @@ from repertoire.storage.files import FILE_NAME
 from repertoire.storage.formats import Contents, write_group
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training, start_training
-from robots.backend import ModelBatch
 from robots.errors import SurefootError
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
 from robots.robot import Robot, find_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 from suites.records import read_record
 from suites.recovery.results import parse_result

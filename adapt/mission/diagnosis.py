@@ -21,8 +21,8 @@ from adapt.self_model.relearner import Relearner
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.robot import Robot
+from robots.simulation.backend import Backend
 from robots.simulation.trace import TraceColumns
 from robots.stance import turned
 

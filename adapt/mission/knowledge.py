@@ -22,9 +22,9 @@ from adapt.relearning.refinement import RefinementSettings
 from adapt.selectors.catalogue import SelectorEntry
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.link.observer import Observer
 from robots.robot import Robot
+from robots.simulation.backend import Backend
 from robots.simulation.trace import TraceColumns
 
 PATH = 5.0  # [s] that each gait is simulated for to plan with

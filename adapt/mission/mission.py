@@ -27,9 +27,9 @@ from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 
 Response = Literal["diagnosis", "told", "none"]

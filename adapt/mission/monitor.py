@@ -6,12 +6,12 @@ import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.self_model.twin import Twin
-from robots.backend import ModelBatch
 from robots.evaluations import Request
 from robots.motors import Motors
 from robots.randomization import DEFAULT, facing_ahead, randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import ModelBatch
 from robots.simulation.trace import TraceColumns
 
 WINDOW = 1.0  # [s] that a vector of features sums up: the period of the included periodic gaits

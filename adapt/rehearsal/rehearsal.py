@@ -14,12 +14,12 @@ from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.table import Table, tabulate
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, robot_label
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 
 _log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from adapt.records import RefinedGait
 from repertoire.archives.archive import Elites, checked_ranges
 from repertoire.repertoire import Repertoire
 from repertoire.specialists import Specialists, joined
-from robots.backend import Backend, ModelBatch
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.threads import ALL_CORES
 
 _EPISODES = 10

@@ -13,9 +13,9 @@ from repertoire.repertoire import Repertoire
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import STRATEGIES
 from robots.arrays import real_number, whole_number
-from robots.backend import Backend, ModelBatch
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ALL_CORES
 

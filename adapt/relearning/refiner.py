@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adapt.objective import RecoveryObjective
-from robots.backend import Backend
 from robots.robot import Robot
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 
 

@@ -10,13 +10,13 @@ from adapt.self_model.features import Features
 from repertoire.execution.resources import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.arrays import whole_number
-from robots.backend import Backend, ModelBatch
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.randomization import model_of
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.threads import ALL_CORES
 from robots.simulation.trace import SENSORS, TraceColumns
 

@@ -14,10 +14,10 @@ from adapt.relearning.refiner import RefinerSettings
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
 from robots.arrays import real_number, whole_number
-from robots.backend import Backend, ModelBatch
 from robots.description import Randomization
 from robots.evaluations import Request
 from robots.robot import Robot
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ALL_CORES
 from robots.simulation.trace import SENSORS

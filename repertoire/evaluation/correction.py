@@ -14,11 +14,11 @@ from repertoire.archives.archive import Archive
 from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire, Spread
-from robots.backend import Backend
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.seeds import SeedFamily
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 
 

@@ -19,11 +19,11 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
 from robots.arrays import whole_number
-from robots.backend import Backend, ModelBatch, OnFinished
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import Robot
 from robots.seeds import MOST_SEED, SeedFamily, derive_seeds
+from robots.simulation.backend import Backend, ModelBatch, OnFinished
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ALL_CORES
 from robots.words import duration

@@ -28,12 +28,12 @@ from threadpoolctl import threadpool_limits
 
 from repertoire.execution.provenance import processor_name, software_versions
 from repertoire.execution.workers import interrupts_deferred, starting_processes
-from robots.backend import Backend, ModelBatch, OnFinished
 from robots.compilation import sources_hash
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.files.texts import read_json
 from robots.plugins import VARIABLE, load_plugins
+from robots.simulation.backend import Backend, ModelBatch, OnFinished
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ONE_THREAD, Threads
 

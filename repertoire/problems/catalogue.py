@@ -10,7 +10,6 @@ from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
 from repertoire.problems.sphere import Sphere
-from robots.backend import Backend
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.description import Randomization
@@ -19,6 +18,7 @@ from robots.files.records import Record, Steps, not_registered, validate
 from robots.randomization import read_randomization
 from robots.registry import Registry
 from robots.robot import Robot, find_robot
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 from robots.task.measures import parse_measures
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from repertoire.problems.problem import Normaliser, Problem
 from repertoire.problems.record import ProblemRecord
-from robots.backend import Backend, ModelBatch
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.threads import ALL_CORES
 from robots.task.measures import measure_label, measure_meaning
 

@@ -11,11 +11,11 @@ from repertoire.problems.problem import Problem
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.training.training import Training
-from robots.backend import Backend
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, new_folder
 from robots.files.locks import locked
 from robots.robot import Robot
+from robots.simulation.backend import Backend
 
 
 @contextmanager

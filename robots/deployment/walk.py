@@ -56,7 +56,7 @@ class Walk:
     @classmethod
     def tried(cls, robot: Robot, parameters: np.ndarray, seeds: np.ndarray) -> Walk | None:
         """That of a gait (p,) in the episodes of these seeds, see `of`."""
-        from robots.backend import ModelBatch
+        from robots.simulation.backend import ModelBatch
         from robots.simulation.threads import Threads
 
         solutions = np.repeat(parameters[None], len(seeds), axis=0)

@@ -7,11 +7,11 @@ import mujoco
 import numpy as np
 
 from robots.attitude import yaw_of
-from robots.backend import ModelBatch
 from robots.deployment.walk import Walk
 from robots.importing.anatomy import can_touch
 from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import Threads
 from robots.stance import (

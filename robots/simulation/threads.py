@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from robots.backend import Backend, ModelBatch, OnFinished
 from robots.errors import InvalidValueError, shown
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request, TransitionColumns
+from robots.simulation.backend import Backend, ModelBatch, OnFinished
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import TALLY
 from robots.simulation.stepper import Stepper

@@ -26,13 +26,13 @@ from adapt.requests import RecoveryRequest
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.backend import ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.evaluations import Request
 from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import ModelBatch
 from suites.mission.report import write_report
 from suites.mission.results import RULE, MissionRecord, measured
 from suites.records import read_record, write_record

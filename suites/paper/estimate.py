@@ -7,8 +7,8 @@ from math import prod
 from statistics import fmean
 
 from repertoire.execution.resources import one_blas_thread
-from robots.backend import Backend
 from robots.robot import load_robot
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ONE_THREAD
 from suites.paper.results import TrialResult
 from suites.paper.trial import PaperTrial

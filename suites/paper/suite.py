@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.evaluator import check_episodes
-from robots.backend import Backend
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
+from robots.simulation.backend import Backend
 from suites.paper.analysis import Analysis
 from suites.paper.estimate import estimate
 from suites.paper.published import PublishedStudy, published_study

@@ -22,11 +22,11 @@ from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training
 from repertoire.training.training import Training, TrainingProgress
-from robots.backend import Backend
 from robots.errors import InvalidFileError, SurefootError
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
 from robots.files.texts import read_json
+from robots.simulation.backend import Backend
 from robots.simulation.threads import ONE_THREAD
 from robots.words import version_words
 from suites.paper.results import TrialResult

@@ -15,12 +15,12 @@ import numpy as np
 from packaging.version import parse
 
 from adapt.damage.damage import Damage
-from robots.backend import Backend, ModelBatch, OnFinished
 from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
 from robots.falls import has_fallen
 from robots.motors import Motors
 from robots.robot import Robot
+from robots.simulation.backend import Backend, ModelBatch, OnFinished
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import MIDWAY
 from robots.simulation.stepper import Stepper

@@ -17,9 +17,9 @@ from adapt.requests import RecoveryRequest
 from adapt.selectors.selector import Prior
 from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
 from robots.simulation.trace import TraceColumns
 from suites.recovery.metrics import worst_tenth
 from suites.suite import fault_seed

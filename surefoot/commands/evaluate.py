@@ -25,7 +25,7 @@ from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from repertoire.evaluation.correction import Correction
-    from robots.backend import Backend
+    from robots.simulation.backend import Backend
 
 # of each metric: name, how it is written, and whether it is an amount, of which a share can be lost
 _METRICS = {

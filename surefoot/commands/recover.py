@@ -23,7 +23,7 @@ from surefoot.commands.options import request_options, selector_option
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
     from adapt.selectors.catalogue import SelectorEntry
-    from robots.backend import Backend
+    from robots.simulation.backend import Backend
 
 
 @click.command()

@@ -25,7 +25,7 @@ from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
-    from robots.backend import Backend
+    from robots.simulation.backend import Backend
 
 
 @click.command()

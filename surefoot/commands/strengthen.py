@@ -22,7 +22,7 @@ from surefoot.commands.options import request_options
 from surefoot.resuming import take_up
 
 if TYPE_CHECKING:
-    from robots.backend import Backend
+    from robots.simulation.backend import Backend
 
 
 @click.command()

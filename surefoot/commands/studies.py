@@ -19,7 +19,7 @@ from surefoot.commands.options import Decorator, chain
 from surefoot.progress import ProgressBar, study_bar
 
 if TYPE_CHECKING:
-    from robots.backend import Backend
+    from robots.simulation.backend import Backend
     from suites.study import Study
     from suites.suite import StudyTrial, Suite
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from adapt.evidence import evidence_names, evidence_of
-from robots.backend import ModelBatch
 from robots.catalogue import robot_names
 from robots.robot import load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import Threads
 

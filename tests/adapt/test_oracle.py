@@ -8,8 +8,8 @@ import pytest
 from adapt.oracle import EPISODES, FINAL_EPISODES, FINALISTS, find_oracle, true_objectives
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend
 from robots.robot import load_robot
+from robots.simulation.backend import Backend
 from robots.simulation.episodes import Episodes
 from tests.adapt.rehearsal.small import small_repertoire
 

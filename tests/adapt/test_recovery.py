@@ -26,11 +26,11 @@ from repertoire.archives.archive import Archive, Elites
 from repertoire.archives.grid import GridSpec
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
-from robots.backend import Backend, ModelBatch
 from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.files.records import validate
 from robots.robot import load_robot
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ALL_CORES, backend_of
 

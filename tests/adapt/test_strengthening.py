@@ -18,9 +18,9 @@ from adapt.strengthening import Strengthening
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.plots import objective_grid
 from repertoire.repertoire import Spread
-from robots.backend import ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import GAP
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES, Threads
 from robots.symmetry import mirror_images
 from tests.adapt.self_model.small_minds import short_gaits

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import surefoot
-from robots.backend import ModelBatch
 from robots.deployment.deployment import deploy
 from robots.description import Randomization
 from robots.errors import InvalidRobotError
@@ -20,6 +19,7 @@ from robots.importing.draft import draft_robot
 from robots.motors import Motors
 from robots.randomization import draw_models
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns
 

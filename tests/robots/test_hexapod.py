@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robots.backend import ModelBatch
 from robots.robot import Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 from robots.stance import standing_on_floor
 

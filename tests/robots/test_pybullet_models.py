@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from benchmarks.running import replay
-from robots.backend import ModelBatch
 from robots.evaluations import Request
 from robots.robot import Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns

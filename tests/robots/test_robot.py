@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from adapt.damage.kinds.limbs import Lost
-from robots.backend import ModelBatch
 from robots.catalogue import MODELS, robot_names
 from robots.deployment.deployment import deploy
 from robots.description import parse_description
@@ -17,6 +16,7 @@ from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
 from robots.importing.checks import check_robot
 from robots.motors import motor_of
 from robots.robot import Modification, load_robot, read_robot, robot_from_text
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.takeover import take_over
 from robots.simulation.threads import Threads

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from adapt.damage.text import parse_damage
-from robots.backend import ModelBatch
 from robots.controllers.periodic import PeriodicDescription, Reflexes
 from robots.importing.draft import draft_robot
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 from robots.symmetry import find_symmetry, mirror_images
 

@@ -9,9 +9,9 @@ from adapt.damage.kinds.motors import Dead
 from adapt.damage.text import parse_damage
 from adapt.mission.monitor import THRESHOLD, Monitor
 from adapt.self_model.twin import Run, Thinking, Twin
-from robots.backend import ModelBatch
 from robots.evaluations import Request
 from robots.randomization import randomised
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES
 from robots.simulation.trace import SENSORS, TraceColumns
 

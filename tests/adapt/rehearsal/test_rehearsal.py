@@ -9,12 +9,12 @@ from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
-from robots.backend import ModelBatch
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
 

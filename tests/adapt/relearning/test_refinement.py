@@ -18,8 +18,8 @@ from adapt.relearning.keeping import keep_gaits
 from adapt.relearning.refinement import RefinementSettings
 from adapt.requests import RecoveryRequest
 from adapt.self_model.twin import Thinking
-from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES, ONE_THREAD, Threads, backend_of
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
 

@@ -14,13 +14,13 @@ from adapt.damage.damage import Combination
 from adapt.self_model.calibrating import calibrate
 from adapt.self_model.calibration import read_calibration, read_randomization, read_traces, write_calibration
 from adapt.self_model.twin import Run, Thinking, Twin
-from robots.backend import ModelBatch
 from robots.deployment.traces import read_trace
 from robots.description import Draw, Randomization
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.evaluations import Request
 from robots.randomization import draw, draw_models, model_of
 from robots.robot import load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads, backend_of
 
 PRIOR = Randomization(strength=(0.6, 1.4), delay=(0, 2), damping=(0.5, 1.5))

@@ -5,10 +5,10 @@ import pytest
 
 from adapt.damage.text import parse_damage
 from adapt.self_model.features import Features, check_sensors
-from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.evaluations import Request
 from robots.robot import load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 from robots.simulation.trace import SENSORS, TraceColumns
 

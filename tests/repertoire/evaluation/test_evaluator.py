@@ -12,10 +12,10 @@ from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_an
 from repertoire.execution.provenance import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
-from robots.backend import Backend, ModelBatch
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.seeds import SeedFamily
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import Threads, backend_of
 from tests.adapt.rehearsal.small import STEPS, small_repertoire

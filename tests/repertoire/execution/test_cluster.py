@@ -19,9 +19,9 @@ from repertoire.execution.provenance import software_versions
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
 from repertoire.training.runs import resume_training, start_training
-from robots.backend import Backend, ModelBatch
 from robots.errors import SurefootError
 from robots.evaluations import Request
+from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import Threads
 from tests.adapt.rehearsal.small import small_repertoire

@@ -7,11 +7,11 @@ import pytest
 
 from adapt.damage.text import damaged_robots
 from repertoire.problems.locomotion import Locomotion
-from robots.backend import ModelBatch
 from robots.description import Randomization
 from robots.evaluations import Request
 from robots.randomization import draw_models
 from robots.robot import load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
 
-from robots.backend import ModelBatch
 from robots.controllers.periodic import Periodic, PeriodicDescription, Reflexes
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.robot import Robot, load_robot, robot_from_text
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 
 FINE = 10_000

@@ -10,13 +10,13 @@ import pytest
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
-from robots.backend import ModelBatch
 from robots.deployment import film as film_module
 from robots.deployment.deployment import deploy
 from robots.deployment.film import film
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.task import TARGET_X
 from robots.simulation.threads import Threads
 

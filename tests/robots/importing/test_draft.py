@@ -9,12 +9,12 @@ import pytest
 import yaml
 from dogs import LEGS, dog, write_dog
 
-from robots.backend import ModelBatch
 from robots.catalogue import MODELS, robot_names
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.robot import load_robot, read_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.stance import try_stance

@@ -9,13 +9,13 @@ from dogs import write_dog
 
 from adapt.damage.edits import fix_joint
 from adapt.damage.text import parse_damage
-from robots.backend import ModelBatch
 from robots.errors import InvalidRobotError
 from robots.importing.draft import draft_robot
 from robots.mjcf import reading
 from robots.mjcf.reading import read_self_contained
 from robots.motors import Motors
 from robots.robot import load_robot, read_robot, robot_from_text
+from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 
 _LEG = """

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.backend import ModelBatch
 from robots.robot import Robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 

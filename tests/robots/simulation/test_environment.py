@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Faults, Robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.threads import Threads
 

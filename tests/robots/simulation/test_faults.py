@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robots.backend import ModelBatch
 from robots.robot import Faults, Robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.observing import normal
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads

@@ -340,7 +340,7 @@ def test_kernels_agree_with_their_python(ant: Robot, controllers: np.ndarray) ->
     """The same short episode, compiled and with compilation switched off."""
     code = (
         "import numpy as np; from robots.robot import load_robot\n"
-        "from robots.backend import ModelBatch; from robots.simulation.threads import ONE_THREAD\n"
+        "from robots.simulation.backend import ModelBatch; from robots.simulation.threads import ONE_THREAD\n"
         "robot = load_robot('ant').with_episode_steps(15)\n"
         "parameters = robot.controller.initial(np.random.default_rng(0))[None]\n"
         "episodes = ONE_THREAD.run(ModelBatch(robot), parameters, np.array([3]))\n"

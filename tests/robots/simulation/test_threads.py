@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sabotage import sabotage
 
-from robots.backend import ModelBatch
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads

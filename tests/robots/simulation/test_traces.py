@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots.backend import ModelBatch
 from robots.evaluations import Request
 from robots.robot import Faults, Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns

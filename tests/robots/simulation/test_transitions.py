@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sabotage import sabotage
 
-from robots.backend import ModelBatch
 from robots.evaluations import Request, TransitionColumns
 from robots.robot import Faults, Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import ALL_CORES, Threads
 

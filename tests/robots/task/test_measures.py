@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.backend import ModelBatch
 from robots.errors import InvalidValueError, SurefootError
 from robots.robot import Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.task.measures import KINDS, even_cells, parse_measures

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import surefoot
-from robots.backend import ModelBatch
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.link.observer import Observer
 from robots.robot import Faults, Robot, load_robot, robot_from_text
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.task.observations import TERMS

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.backend import ModelBatch
 from robots.deployment.walk import Walk
 from robots.description import parse_description
 from robots.errors import SurefootError
 from robots.files.records import validate
 from robots.robot import Robot, load_robot
+from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.task.command import Command
