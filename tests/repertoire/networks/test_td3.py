@@ -8,6 +8,8 @@ import pytest
 from search_tools import assert_same_state, generator
 
 from repertoire.emitters.pga_me import PGAMESettings
+from repertoire.execution.resources import one_blas_thread
+from repertoire.networks.network import Network
 from repertoire.networks.td3 import BATCH, TD3, ReplayBuffer
 
 LAYERS = (4, 7, 2)  # 4 observations, 2 actions
@@ -160,6 +162,24 @@ def test_fifty_updates_agree_with_those_of_pytorch():
     assert abs(learned["actor/parameters"] - state["actor/parameters"]).max() > 1e-3
 
 
+def test_a_solution_climbs_the_critic_and_the_objectives_gradient_points_up():
+    td3 = learner(critic_updates=100, samples=1000)
+    td3.add([random_rows(1000)], 1)
+    td3.train()
+    seen, critic = random_rows(1000)[:, :4], td3.state()["critics/parameters"][0]
+    solution = Network(LAYERS, "tanh", "tanh").initial(np.random.default_rng(5))
+
+    def worth(solution: np.ndarray) -> float:
+        return value(seen, act(seen, solution), critic).mean()
+
+    steps = [worth(td3.improved(solution, count)) for count in (0, 10, 100)]
+    assert steps == sorted(steps)
+    assert steps[0] == worth(solution)
+    gradient = td3.gradient(solution)
+    assert worth(solution + 0.01 * gradient / np.linalg.norm(gradient)) > steps[0]
+    assert not learner().gradient(solution).any(), "there is nothing to tell a direction from"
+
+
 def test_the_buffer_keeps_the_latest_in_order():
     buffer, rows = ReplayBuffer(10, 2), np.arange(70, dtype=np.float32).reshape(35, 2)
     expected: list[float] = []
@@ -218,3 +238,29 @@ class Pendulums:
             total += costs.mean()
         rows[-1, :, -1] = 1
         return rows.swapaxes(0, 1), total
+
+
+@pytest.mark.slow
+def test_it_learns_to_swing_a_pendulum_up():
+    """9,000 updates, of networks that are smaller than the paper's so as to take seconds."""
+    layers, rng = (3, 32, 32, 1), np.random.default_rng(0)
+    options = {"critic_units": (64, 64), "dtype": np.float32, "time_limit": "bootstrapped"}
+    td3 = learner(0, layers, critic_updates=300, buffer_size=10_000, **options)
+    actor = Network(layers, "tanh", "tanh")
+
+    def greedy(seen: np.ndarray) -> np.ndarray:
+        return actor.forward(td3.actor, seen)[-1]
+
+    def exploring(seen: np.ndarray) -> np.ndarray:
+        return greedy(seen) + 0.1 * rng.standard_normal((len(seen), 1))
+
+    before = Pendulums(20, np.random.default_rng(1)).episodes(greedy)[1]
+    with one_blas_thread():
+        rows, _ = Pendulums(10, rng).episodes(lambda seen: rng.uniform(-1, 1, (len(seen), 1)))
+        for _ in range(30):
+            td3.add(rows, len(rows))
+            td3.train()
+            rows, _ = Pendulums(1, rng).episodes(exploring)
+    after = Pendulums(20, np.random.default_rng(1)).episodes(greedy)[1]
+    assert before > 900
+    assert after < 400
