@@ -92,10 +92,10 @@ def find_problem(
         name = problem if isinstance(problem, str) else problem.name
         chosen = walk.model_dump(exclude_defaults=True)
         given = [setting for setting, value in chosen.items() if value is not None]
-        given += ["backend"] * (isinstance(problem, Problem) and backend is not None)
+        given += ["threads"] * (isinstance(problem, Problem) and backend is not None)
         if given:
             raise InvalidValueError(
-                f"{name} is not a robot, so it cannot be given {given[0]}=...: leave it out"
+                f"{name} is not a robot, so it cannot be given --{given[0].replace('_', '-')}: leave it out"
             )
         if backend and backend.elsewhere:
             raise InvalidValueError(f"{name} has no episodes that a cluster could run: leave the cluster out")

@@ -407,12 +407,12 @@ def test_threads_are_checked_where_they_change_nothing() -> None:
         surefoot.train("sphere-4", "cma-mae", archive="3,3", evaluations=4, threads="x")  # type: ignore[arg-type]
 
 
-def test_worse_objectives_than_the_least_do_not_count() -> None:
+def test_objectives_below_the_least_are_subtracted_from_the_qd_score() -> None:
     search = surefoot.Search(2, [(-1, 1)] * 2, min_objective=0, archive="3,3", batch_size=4, emitters=1)
     search.ask()
     places = [(-0.9, -0.9), (0.9, 0.9), (0.9, -0.9), (-0.9, 0.9)]
     search.tell(np.array([-10.0, -40.0, 2.0, 0.0]), np.array(places))
-    assert (search.metrics.elites, search.metrics.qd_score, search.metrics.best) == (4, 2.0, 2.0)
+    assert (search.metrics.elites, search.metrics.qd_score, search.metrics.best) == (4, -48.0, 2.0)
 
 
 def test_masked_results_are_refused() -> None:

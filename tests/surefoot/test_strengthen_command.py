@@ -145,7 +145,7 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, file: Path)
             [*options(file), "--rehearsal", folder / "varied.h5"],
             "the rehearsal is of other models (2 models:",
         ),
-        (options(folder / "alone.h5"), "make one with surefoot rehearse"),
+        (options(folder / "alone.h5"), "make one with `surefoot rehearse`"),
         ([file], "Missing option '--out'"),
         (options(file, "gaits.h5"), "is the repertoire to be read"),
         (options(file, "alone.h5"), "alone.h5 exists already: choose another --out, or use --overwrite"),

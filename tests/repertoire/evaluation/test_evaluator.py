@@ -39,8 +39,7 @@ def conditions(repertoire: Repertoire) -> dict[str, Robot]:
 
 @pytest.fixture
 def start(repertoire, conditions):
-    """Starts evaluations, and closes them in the end."""
-    started = []
+    """Starts evaluations."""
 
     def make(
         other=repertoire,
@@ -52,12 +51,9 @@ def start(repertoire, conditions):
         block=None,
     ):
         evaluator = Evaluator(other, among, backend=backend_of(threads))
-        started.append(evaluator)
         return Evaluation(evaluator, episodes=episodes, seed=seed, family=family, block=block)
 
-    yield make
-    for evaluator in started:
-        evaluator.close()
+    return make
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +92,7 @@ def test_neither_threads_nor_blocks_nor_a_stop_change_anything(
     start, expected, tmp_path, threads: int, block: int, stop_after: int
 ) -> None:
     unfinished, steps = tmp_path / "unfinished.h5", iter(range(10**6))
-    evaluation = start(backend=backend_of(threads), block=block)
+    evaluation = start(threads=threads, block=block)
     evaluation.run(unfinished, stop=lambda: next(steps) >= stop_after)
     done = evaluation.done
     assert done == min(stop_after * block, evaluation.total)
