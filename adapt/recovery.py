@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def recover(
         InvalidValueError: the repertoire is empty or does not fit its robot, or the selector needs a table
             and there is none or the other way round.
     """
-    seed = request.seed
+    seed, robot = request.seed, repertoire.robot
     _check_repertoire(repertoire)
     entry = find_selector(request.selector)
     if not entry.thinks and (thinking is not None or request.thinks):
@@ -85,9 +86,8 @@ def recover(
     rehearsing, trying, thinking_on, refining = (
         on_progress and partial(on_progress, what) for what in _TAKES_TIME
     )
-    robot = believed = repertoire.robot
     if calibration:
-        robot, believed = calibration.sample(robot, seed), calibration.middle(robot)
+        robot = calibration.sample(robot, seed)
     broken = damage.apply(robot)
     if rehearse and table is None and (entry.thinks or entry.needs_table):
         table = quick_rehearsal(
@@ -96,32 +96,28 @@ def recover(
     entry = choose_selector(entry, table)
     intact = Evaluator(repertoire, {"intact": robot}, backend=backend)
     incumbent = find_incumbent(intact, seed=seed)
-    episodes = fresh_episodes(intact, incumbent, seed)
-    aim = find_objective(request.objective, repertoire, float(episodes.distances.mean()))
-    healthy = performance_of(episodes, aim)
-    table = table and aim.of_table(table)
-    prior = prior_of(repertoire, believed, aim, table, seed, backend, trying)
-    damaged = Evaluator(repertoire, {"damaged": broken}, backend=backend, objective=aim.of)
-    truth = None
-    if request.oracle or entry.needs_truth:
-        truth = true_objectives(damaged, seed=seed, on_progress=trying)
-    request = request.model_copy(update={"selector": entry})
-    experiment = Experiment(repertoire, request, damaged, aim, prior, table, truth, backend)
+    whole = fresh_episodes(intact, incumbent, seed)
+    aim = find_objective(request.objective, repertoire, float(whole.distances.mean()))
+    experiment = _experiment(
+        repertoire,
+        request.model_copy(update={"selector": entry}),
+        broken,
+        aim,
+        believed=calibration.middle(repertoire.robot) if calibration else robot,
+        table=table and aim.of_table(table),
+        backend=backend,
+        on_progress=trying,
+    )
     hurried = thinking.hurried if thinking else lambda: False
-    chooser = experiment.selector(
+    selector = experiment.selector(
         thinking,
         on_thinking=thinking_on,
         on_refining=refining,
         calibration=(thinking and thinking.calibration) or calibration,
         hurried=lambda: hurried() or interrupted(),
     )
-    search = ConfirmedSearch(chooser, incumbent, confirmations=request.confirmations, nowhere=aim.nowhere)
+    search = ConfirmedSearch(selector, incumbent, confirmations=request.confirmations, nowhere=aim.nowhere)
     tried = _trials(experiment, search, on_trial, interrupted)
-    chosen = search.recommendation()
-    recovered = performance_of(fresh_episodes(damaged, chosen, seed), aim)
-    best, reached = None, None
-    if request.oracle and truth is not None:
-        best, reached = _oracle(damaged, aim, truth, (chosen, recovered), seed)
     return Recovery(
         robot=robot.name,
         damage=str(damage),
@@ -129,19 +125,52 @@ def recover(
         objective=aim.name,
         seed=seed,
         incumbent=incumbent,
-        healthy=healthy,
-        broken=performance_of(fresh_episodes(damaged, incumbent, seed), aim),
-        recovered=recovered,
-        oracle=reached,
-        oracle_row=best,
+        healthy=performance_of(whole, aim),
         trials=tried,
-        confirmation=search.confirmation(),
-        row=chosen,
-        cell=_cell(repertoire, search.selector, chosen),
         stop="it was interrupted" if interrupted() else search.stop,
-        refined=search.selector.refined,
-        seconds=damaged.robots[0].description.episode_steps * robot.control_step,
+        seconds=broken.description.episode_steps * robot.control_step,
+        **_handed_over(experiment, search, incumbent),
     )
+
+
+def _experiment(
+    repertoire: Repertoire,
+    request: RecoveryRequest,
+    broken: Robot,
+    aim: RecoveryObjective,
+    *,
+    believed: Robot,
+    table: Table | None,
+    backend: Backend,
+    on_progress: Callable[[float], None] | None,
+) -> Experiment:
+    """The experiment on a broken robot, of which, when it was whole, `believed` is the known model."""
+    prior = prior_of(repertoire, believed, aim, table, request.seed, backend, on_progress)
+    damaged = Evaluator(repertoire, {"damaged": broken}, backend=backend, objective=aim.of)
+    truth = None
+    if request.oracle or find_selector(request.selector).needs_truth:
+        truth = true_objectives(damaged, seed=request.seed, on_progress=on_progress)
+    return Experiment(repertoire, request, damaged, aim, prior, table, truth, backend)
+
+
+def _handed_over(experiment: Experiment, search: ConfirmedSearch, incumbent: int) -> dict[str, Any]:
+    """Fields of a `Recovery`: the gait that it hands over, and how well that, the old and the best one do."""
+    aim, damaged, request = experiment.aim, experiment.damaged, experiment.request
+    chosen = search.recommendation()
+    recovered = performance_of(fresh_episodes(damaged, chosen, request.seed), aim)
+    best, reached = None, None
+    if request.oracle and experiment.truth is not None:
+        best, reached = _oracle(damaged, aim, experiment.truth, (chosen, recovered), request.seed)
+    return {
+        "row": chosen,
+        "cell": _cell(experiment.repertoire, search.selector, chosen),
+        "broken": performance_of(fresh_episodes(damaged, incumbent, request.seed), aim),
+        "recovered": recovered,
+        "oracle": reached,
+        "oracle_row": best,
+        "confirmation": search.confirmation(),
+        "refined": search.selector.refined,
+    }
 
 
 def prior_of(
