@@ -183,7 +183,7 @@ class Keeper:
             if gait is not None:
                 self._senses(_turned(self._seen, gait.frame), self._told)
         self._driven = state.time if state.mode == "driven" else self._driven
-        fell = gait is not None and has_fallen(self._robot, state.imu_state.quaternion)
+        fell = has_fallen(self._robot, state.imu_state.quaternion)
         if not self._rests and (fell or state.time - self._driven > SUNK):
             self.begin(DAMPED)
         return True
