@@ -56,9 +56,6 @@ def save_recovery(
 
     Returns:
         Their paths.
-
-    Raises:
-        InvalidFileError: the folder cannot be written to.
     """
     gaits, record, picture = result_paths(folder)
     write_repertoire(gaits, keep_gaits(repertoire, recovery.refined, seed=recovery.seed, backend=backend))
@@ -69,12 +66,7 @@ def save_recovery(
 
 @PLAIN
 def draw_recovery(recovery: Recovery, path: Path) -> None:
-    """Draw the trials of a recovery and the levels to compare them with, and below them the diagnosis if any.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
-    """
+    """Draw the trials of a recovery, the levels to compare them with, and the diagnosis if there is one."""
     two = bool(recovery.diagnosis)
     figure = Figure(figsize=(9.2, 6.4) if two else (8.2, 4.6), layout="constrained")
     panels = figure.subplots(1 + two, sharex=True, height_ratios=(3, 2)[: 1 + two], squeeze=False)

@@ -118,11 +118,6 @@ class Strengthening:
         weak: rows of the conditions under which no gait reaches the share, by the rehearsal.
         searches: one for each of these, as far as it has come, or two where the first found a mirror image
             that is not good enough; only the last may be unfinished.
-
-    Raises:
-        InvalidValueError: an argument is out of range, the healthy robot does not walk, or there is nothing
-            to strengthen.
-        UnknownNameError: a damage was not rehearsed.
     """
 
     def __init__(
@@ -218,11 +213,7 @@ class Strengthening:
         on_progress: Callable[..., None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        """Search until all is done or `stop` says so, saving after each round.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
-        """
+        """Search until all is done or `stop` says so, saving after each round."""
         step = partial(self.step, on_progress, stop)
         save = None if path is None else partial(self.save, path)
         run_with_checkpoints(step, save, finished=lambda: self.finished, seconds=0, stop=stop)
@@ -394,11 +385,7 @@ class Strengthening:
         return math.ceil(self.refinement.episodes / STRENGTHENING.rounds)
 
     def strengthened(self) -> Repertoire:
-        """The repertoire with the gaits that were found as specialists; the same if none was.
-
-        Raises:
-            RuntimeError: not all searches are finished.
-        """
+        """The repertoire with the gaits that were found as specialists; the same if none was."""
         if not self.finished:
             raise RuntimeError("not all searches are finished: ask when all are")
         gaits = [
@@ -433,11 +420,7 @@ class Strengthening:
         }
 
     def save(self, path: Path) -> None:
-        """Write the searches to a file in one step.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
-        """
+        """Write the searches to a file in one step."""
         columns = {
             name: np.array([getattr(one, name) for one in self.searches], array.dtype)
             for name, array in _FORMAT.arrays.items()
@@ -446,11 +429,7 @@ class Strengthening:
         _FORMAT.write(path, Contents(columns, {"identity": json.dumps(self._identity)}))
 
     def restore(self, path: Path) -> None:
-        """Go on from what was saved.
-
-        Raises:
-            InvalidFileError: the file cannot be read, or holds searches with other arguments or software.
-        """
+        """Go on from what was saved."""
         with _FORMAT.read(path) as contents:
             if contents.json("identity", dict) != self._identity:
                 raise InvalidValueError(

@@ -80,9 +80,6 @@ def draw_history(
         repertoire: with a history.
         path: of the PNG.
         log: columns of a log of the training, see `repertoire.training.log.read_log`.
-
-    Raises:
-        InvalidValueError: there is no history, or the path does not end in .png.
     """
     history = repertoire.history
     if not len(history.get("evaluations", ())) or not {"qd_score", "coverage", "best"} <= history.keys():

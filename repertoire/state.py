@@ -23,12 +23,7 @@ def select(state: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray
 
 
 def check_state(state: Mapping[str, np.ndarray], like: Mapping[str, np.ndarray]) -> None:
-    """Refuse a state that is not like another one, of which only the lengths of arrays may differ.
-
-    Raises:
-        InvalidValueError: an entry is missing, or has another type or shape; or a number is not finite or so
-            large that products overflow. A threshold may be -inf.
-    """
+    """Refuse a state that is not like another one, of which only the lengths of arrays may differ."""
     for name, own in like.items():
         if name not in state:
             raise InvalidValueError(f"the state lacks {name}")
@@ -44,11 +39,7 @@ def check_state(state: Mapping[str, np.ndarray], like: Mapping[str, np.ndarray])
 
 
 def checked_floats(name: str, values: object, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a float64 copy of finite values of a shape.
-
-    Raises:
-        InvalidValueError: the shape is another, or they are not real numbers up to `LARGEST`.
-    """
+    """Return a float64 copy of finite values of a shape."""
     array = real_array(name, values)
     check_shape(name, array, shape)
     if not (np.abs(array) <= LARGEST).all():

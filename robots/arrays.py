@@ -15,9 +15,6 @@ def real_array(name: str, values: object, dtype: type[np.floating] = np.float64)
         name: what they are, for the error.
         values: an array, or what NumPy makes one of.
         dtype: of the copy.
-
-    Raises:
-        InvalidValueError: they are complex, no numbers, beyond all that NumPy holds, masked, or not an array.
     """
     array = any_array(values)
     if array.dtype.kind not in "biuf":
@@ -27,11 +24,7 @@ def real_array(name: str, values: object, dtype: type[np.floating] = np.float64)
 
 
 def any_array(values: object) -> np.ndarray:
-    """Return what NumPy makes of values; an array of shape () of lists that differ in length.
-
-    Raises:
-        InvalidValueError: some are masked.
-    """
+    """Return what NumPy makes of values; an array of shape () of lists that differ in length."""
     refuse_masked(values)
     try:
         return np.asarray(values)
@@ -40,21 +33,13 @@ def any_array(values: object) -> np.ndarray:
 
 
 def kernel_array(values: object) -> np.ndarray:
-    """Return float32 numbers as compiled functions take them: contiguous and writable; a copy if need be.
-
-    Raises:
-        InvalidValueError: some are masked.
-    """
+    """Return float32 numbers as compiled functions take them: contiguous and writable; a copy if need be."""
     refuse_masked(values)
     return np.require(values, np.float32, ["C", "A", "W", "E"])
 
 
 def refuse_masked(values: object) -> None:
-    """Refuse entries that a mask says not to use: NumPy's functions would go on with what lies below it.
-
-    Raises:
-        InvalidValueError: some are masked, of an array or of one in a list.
-    """
+    """Refuse entries that a mask says not to use: NumPy's functions would go on with what lies below it."""
     parts = values if isinstance(values, list | tuple) else [values]
     for part in parts:
         if isinstance(part, np.ma.MaskedArray) and np.ma.getmaskarray(part).any():
@@ -72,9 +57,6 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
         value: an integer, of NumPy or Python.
         least: the lowest that is accepted.
         most: the highest; None for any.
-
-    Raises:
-        InvalidValueError: it is none, or out of range.
     """
     number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
     if number is None or number < least or (most is not None and number > most):
@@ -92,9 +74,6 @@ def real_number(name: str, value: object, least: float, *, above: bool = False, 
         least: the lowest that is accepted.
         above: whether it must be more than that.
         unit: of it, for the error.
-
-    Raises:
-        InvalidValueError: it is none, not finite, or out of range.
     """
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     if not math.isfinite(number) or number < least or (above and number == least):

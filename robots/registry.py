@@ -32,11 +32,7 @@ class Registry(dict[str, Entry]):
             self[name] = entry
 
     def __setitem__(self, name: str, entry: Entry) -> None:
-        """Add a thing.
-
-        Raises:
-            InvalidValueError: the name is that of another one.
-        """
+        """Add a thing."""
         codes = [self._code(one) for one in (self.get(name, entry), entry)]
         if codes[0] != codes[1] and _origin(codes[0]) != _origin(codes[1]):
             files = " and ".join(filter(None, map(_file, codes)))
@@ -47,11 +43,7 @@ class Registry(dict[str, Entry]):
         super().__setitem__(name, entry)
 
     def find(self, name: str) -> Entry:
-        """Look one up.
-
-        Raises:
-            UnknownNameError: there is none of that name.
-        """
+        """Look one up."""
         if name not in self:
             raise UnknownNameError(self.what, name, self)
         return self[name]

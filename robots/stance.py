@@ -135,9 +135,6 @@ def turned(robot: Robot, heading: float) -> Robot:
     Args:
         robot: whose torso has a free joint with a name.
         heading: to the left of that which it had [rad].
-
-    Raises:
-        InvalidValueError: the robot has no such joint.
     """
     from scipy.spatial.transform import Rotation  # here, as it takes long to import
 

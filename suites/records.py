@@ -20,9 +20,6 @@ def read_record(path: Path, what: str, parse: Callable[[dict[str, Any]], _R]) ->
         path: the file.
         what: it should hold, for errors: `mission`.
         parse: makes the result of the content of the file, or raises an InvalidValueError.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or holds no such result.
     """
     found = read_json(path)
     try:

@@ -14,12 +14,7 @@ from robots.rendering.palette import BLUE, GREEN, QUIET, VERMILION
 
 @PLAIN
 def draw_rehearsal(table: Table, title: str, path: Path) -> None:
-    """Draw what a repertoire can still do under each condition of its rehearsal.
-
-    Raises:
-        InvalidValueError: the path does not end in .png.
-        InvalidFileError: the file cannot be written.
-    """
+    """Draw what a repertoire can still do under each condition of its rehearsal."""
     found = survivals(table)
     figure = Figure(figsize=(10.0, 1.5 + 0.24 * len(found)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2.4, 1.0))

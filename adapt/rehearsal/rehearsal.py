@@ -91,11 +91,6 @@ def rehearsal(
         episodes: of each elite under each condition, see `Evaluation`.
         seed: see `Evaluation`.
         block: see `Evaluation`.
-
-    Raises:
-        InvalidValueError: the repertoire is empty, a damage is named twice or cannot be applied, a number is
-            out of range, or the randomization changes nothing.
-        UnknownNameError: a damage names a part that the robot does not have.
     """
     whole, about = robot or repertoire.robot, dict[str, str]()
     models = [whole]
@@ -114,11 +109,7 @@ def rehearsal(
 
 
 def rehearsed_table(evaluation: Evaluation) -> Table:
-    """The table of a finished rehearsal.
-
-    Raises:
-        RuntimeError: not all of its episodes are finished.
-    """
+    """The table of a finished rehearsal."""
     found, evaluator = evaluation.results(), evaluation.evaluator
     robot = evaluator.robots[0]
     shape = (len(evaluator.conditions), len(evaluation.repertoire), evaluation.episodes)

@@ -268,9 +268,6 @@ class Rehearsed(MultiPrior):
     Args:
         context: the largest objective of its table is the unit.
         settings: see `RehearsedSettings`.
-
-    Raises:
-        InvalidValueError: its table is of another number of controllers.
     """
 
     def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:

@@ -79,10 +79,6 @@ class Fitted(MultiPrior):
 
     Args:
         context: what is known; its table may be None.
-
-    Raises:
-        InvalidValueError: it must think with a repertoire of another number of controllers.
-        UnknownNameError: the robot has no such sensor, or there is no family of damage to leave out.
     """
 
     def __init__(self, context: Context) -> None:

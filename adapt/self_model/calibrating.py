@@ -74,10 +74,6 @@ def calibrate(
         seed: from which all random numbers derive.
         backend: what runs the episodes. The result does not depend on it.
         on_progress: called with the share that is done.
-
-    Raises:
-        InvalidValueError: there are no traces, or what is given as one is none of this robot; no model within
-            the ranges does what the robot did; or there are fewer models than parameters to be found.
     """
     if not before:
         raise InvalidValueError("a calibration needs a trace of at least one gait of the whole robot")

@@ -95,11 +95,7 @@ class Features:
         return len(self.names)
 
     def check(self, trace: np.ndarray) -> None:
-        """Refuse what is no trace of this robot.
-
-        Raises:
-            InvalidValueError: it has another shape, or a number is not finite.
-        """
+        """Refuse what is no trace of this robot."""
         columns, most = self._columns.end, self.robot.description.episode_steps
         if np.ndim(trace) != 2 or trace.shape[1] != columns or not 1 <= len(trace) <= most:
             raise InvalidValueError(

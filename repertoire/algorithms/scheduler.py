@@ -54,9 +54,6 @@ class Scheduler:
         Args:
             reuse: what an earlier `ask` returned, to be written to if the batch has the same size: a large
                 new array for every batch would cost up to a sixth of the time of a search.
-
-        Raises:
-            RuntimeError: the previous solutions were not told.
         """
         if self._solutions is not None:
             raise RuntimeError("ask was called twice: tell the evaluations of the solutions asked before")
@@ -70,11 +67,7 @@ class Scheduler:
         return solutions
 
     def tell(self, evaluations: Evaluations) -> None:
-        """Add what succeeded to both archives, and tell each emitter the outcomes of its own.
-
-        Raises:
-            RuntimeError: there was no ask, or it was told already.
-        """
+        """Add what succeeded to both archives, and tell each emitter the outcomes of its own."""
         if self._solutions is None:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
         solutions, evaluations = self._solutions, self._checked(evaluations)
@@ -126,22 +119,14 @@ class Scheduler:
         return mask
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what a checkpoint must hold in addition to the elites of the result archive; see `restore`.
-
-        Raises:
-            RuntimeError: between ask and tell, since a checkpoint does not hold solutions.
-        """
+        """What a checkpoint must hold in addition to the elites of the result archive; see `restore`."""
         if self._solutions is not None:
             raise RuntimeError("the state was asked for between ask and tell: tell the evaluations first")
         emitters = {f"emitter_{number}": emitter.state() for number, emitter in enumerate(self.emitters)}
         return nested(soft=self.soft.state(), **emitters)
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Become the search that a state was taken from; the elites of the result archive are not in it.
-
-        Raises:
-            InvalidValueError: the state is not that of such a search, see `check_state`.
-        """
+        """Become the search that a state was taken from; the elites of the result archive are not in it."""
         self._solutions = None
         check_state(state, self.state())
         self.soft.restore(select(state, "soft/"))

@@ -58,9 +58,6 @@ def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
     Args:
         spec: a text such as `6,6,6,6` or `cvt:1000`, the cells of a grid along each measure, or a
             specification, which is returned as it is.
-
-    Raises:
-        InvalidValueError: the text is not of the form that the kind has, or there are too many cells.
     """
     if isinstance(spec, ArchiveSpec):
         return spec

@@ -151,9 +151,6 @@ class MEESEmitter(Emitter):
         problem: its number of measures, and how its solutions take up statistics of observations.
         initial: (n,), finite.
         rng: the only source of randomness; driven by `numpy.random.SFC64`.
-
-    Raises:
-        InvalidValueError: the batch size is odd.
     """
 
     def __init__(

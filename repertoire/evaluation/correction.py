@@ -66,10 +66,6 @@ def reevaluation(
 
     The arguments are those of `Evaluator` and `Evaluation`. With a randomization, episodes run on models of
     the robot, so that elites are kept that do well on average over these.
-
-    Raises:
-        InvalidValueError: the repertoire is empty, a number is out of range, or the randomization changes
-            nothing.
     """
     robot = repertoire.problem.robot or repertoire.robot  # of which episodes end as they did in training
     robots = draw_models(robot, randomization) if randomization else [robot]
@@ -84,9 +80,6 @@ def correct(evaluation: Evaluation) -> Correction:
     and Σ_j b_ij / n, in the order of the elites; of equals in a cell the first stays. An elite of which any
     episode diverged does not enter: the mean of the others would be that of its luckier part. Specialists
     stay as they are: what is known of them are means already.
-
-    Raises:
-        RuntimeError: not all of its episodes are finished.
     """
     repertoire, n = evaluation.repertoire, evaluation.episodes
     found, elites = evaluation.results(), evaluation.repertoire.elites
@@ -147,9 +140,6 @@ def keep_best(repertoire: Repertoire, count: int) -> Repertoire:
     Args:
         repertoire: a corrected one, because single episodes flatter the best elites most.
         count: how many elites to keep, at least 1; all if there are not more.
-
-    Raises:
-        InvalidValueError: the repertoire was not corrected, or `count` is less than 1.
     """
     if repertoire.spread is None:
         raise InvalidValueError("only of a corrected repertoire is it known which gaits are the best")

@@ -34,11 +34,6 @@ def merge(
         A repertoire with the settings and the versions of the first. Its history is one row with the sums
         over all runs, and a column `runs` with their number. Its thresholds are its elites' objectives: no
         search can continue from it.
-
-    Raises:
-        InvalidValueError: there is no repertoire, one was corrected or has specialists, they differ in
-            problem, robot, controllers, length of episodes or minimum objective, or the archive does not fit
-            the measures.
     """
     _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]

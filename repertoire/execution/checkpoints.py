@@ -25,9 +25,6 @@ def run_with_checkpoints(
         finished: whether nothing is left to do.
         seconds: time between two saves [s]; 0 for one after every step.
         stop: asked before every step.
-
-    Raises:
-        InvalidValueError: the time is negative or not finite.
     """
     seconds = real_number("checkpoint_seconds", seconds, 0, unit="s")
     saved_at = -math.inf

@@ -79,11 +79,7 @@ class ClusterSettings:
 
 
 def scheduler_address(path: Path) -> str:
-    """The address in a scheduler file, which `dask scheduler --scheduler-file` writes.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is not of this kind.
-    """
+    """The address in a scheduler file, which `dask scheduler --scheduler-file` writes."""
     found = read_json(path)
     if isinstance(found, dict) and isinstance(found.get("address"), str):
         return str(found["address"])
@@ -100,10 +96,6 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
     Args:
         settings: of the cluster.
         say: called with a warning when a worker has other software or another processor than this machine.
-
-    Raises:
-        SurefootError: there is no such cluster, or it has no worker.
-        InvalidValueError: the address cannot be one.
     """
     with ExitStack() as stack:
         if settings.address.startswith(_LOCAL):
@@ -210,12 +202,7 @@ class Cluster(Backend):
         request: Request = OBJECTIVES_AND_MEASURES,
         on_finished: OnFinished | None = None,
     ) -> Episodes:
-        """See `Backend.run`; `on_finished` is called in this thread.
-
-        Raises:
-            InvalidValueError: see `Backend.run`.
-            SurefootError: there is no worker for too long, workers die of a chunk, or an episode fails.
-        """
+        """See `Backend.run`; `on_finished` is called in this thread."""
         solutions, seeds, models, request = batch.checked(solutions, seeds, models, request)
         if not len(seeds):
             return ONE_THREAD.run(batch, solutions, seeds, request=request)
@@ -277,11 +264,7 @@ class Cluster(Backend):
             self._client.cancel([*chunks], force=True)
 
     def count_workers(self) -> int:
-        """Number of workers.
-
-        Raises:
-            SurefootError: there has been none for too long, or the scheduler is gone.
-        """
+        """Number of workers."""
         try:
             threads = self._client.nthreads().values()
         except (OSError, RuntimeError, ValueError) as error:

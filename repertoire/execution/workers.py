@@ -30,9 +30,6 @@ def worker_pool(
         prepare: called in each process before its first task.
         arguments: of that call.
         advice: what a user can do if a process dies, perhaps because there was too little memory.
-
-    Raises:
-        SurefootError: a process died.
     """
     context = multiprocessing.get_context("spawn")
     initializer = partial(_start, prepare, *arguments)

@@ -131,11 +131,7 @@ class TD3:
         return self._actor.parameters
 
     def add(self, rows: np.ndarray | None, n: int) -> None:
-        """Remember the transitions of n solutions, in the order of the solutions.
-
-        Raises:
-            InvalidValueError: they are missing, or have the wrong shape.
-        """
+        """Remember the transitions of n solutions, in the order of the solutions."""
         width = self._columns.count
         if rows is None or len(rows) != n or any(part.shape != (len(part), width) for part in rows):
             raise InvalidValueError(

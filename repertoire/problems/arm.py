@@ -22,9 +22,6 @@ class Arm(DeterministicProblem):
 
     Args:
         dim: number of joints, n.
-
-    Raises:
-        InvalidValueError: it is no whole number from 2 to a million.
     """
 
     learning_rate = 0.001

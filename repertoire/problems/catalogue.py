@@ -34,9 +34,6 @@ def make_problem(name: str) -> Problem:
 
     Args:
         name: as in the table, with a number in place of N.
-
-    Raises:
-        UnknownNameError: there is none of that name.
     """
     make, arguments = _look_up(name)
     if make is None:
@@ -82,10 +79,6 @@ def find_problem(
         backend: what runs the episodes of a robot; all cores of this machine by default.
         breaker: damages the robot.
         **settings: see `WalkSettings`.
-
-    Raises:
-        UnknownNameError: there is nothing of that name.
-        InvalidValueError: a setting is out of range, or the problem has no use for it.
     """
     walk = validate(WalkSettings, settings)
     if isinstance(problem, Problem) or (isinstance(problem, str) and _look_up(problem)[0] is not None):
@@ -123,12 +116,7 @@ def find_problem(
 def recorded_problem(
     record: ProblemRecord, *, backend: Backend | None = None, breaker: Breaker | None = None
 ) -> Problem:
-    """Make the problem that a repertoire was trained on, to go on with it; see `find_problem`.
-
-    Raises:
-        InvalidValueError: it is neither that of a robot nor one of the table, but a user's own, or differs
-            from the one of the table.
-    """
+    """Make the problem that a repertoire was trained on, to go on with it; see `find_problem`."""
     if record.robot is None:
         problem = None if _look_up(record.name)[0] is None else make_problem(record.name)
         if problem is None:

@@ -34,10 +34,6 @@ class Locomotion(Problem):
         damages: texts of these damages; each is as likely as the others.
         breaker: damages the robot; needed for a share above 0. Without texts it chooses the damages.
         randomization: of the robot: each episode runs on one of its models, as likely as the others.
-
-    Raises:
-        InvalidValueError: the share is out of range, there is nothing that damages the robot, or the
-            randomization changes nothing.
     """
 
     learning_rate = 0.001

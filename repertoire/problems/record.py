@@ -36,11 +36,6 @@ class ProblemRecord:
         damage_share: share of the episodes of a training that run on a damaged robot.
         damages: texts of these damages; each such episode has one of them.
         randomization: of the robot in the episodes of a training; None where all ran on the robot as it is.
-
-    Raises:
-        InvalidValueError: there is no measure, or more than 60, or not one name for each of them; a range is
-            no pair of numbers; a name is longer than 1,000 characters, or a name or range is not fit for a
-            file, see `check_values`.
     """
 
     name: str
@@ -80,11 +75,7 @@ class ProblemRecord:
                 raise InvalidValueError(f"a name can have {_LONGEST:,} characters, not {len(name):,}")
 
     def check_columns(self) -> None:
-        """Refuse measures whose columns would be lost in a table; problems in files may have such.
-
-        Raises:
-            InvalidValueError: two measures have the same name, or one has the name of another column.
-        """
+        """Refuse measures whose columns would be lost in a table; problems in files may have such."""
         names = self.measure_names
         for number, name in enumerate(names):
             if name in names[:number] or _COLUMNS.fullmatch(name):
@@ -95,11 +86,7 @@ class ProblemRecord:
                 )
 
     def check_storable(self) -> None:
-        """Refuse what no file can hold.
-
-        Raises:
-            InvalidValueError: the robot was modified, by functions.
-        """
+        """Refuse what no file can hold."""
         if self.robot and self.robot.modifications:
             changes = ", ".join(change.label for change in self.robot.modifications)
             raise InvalidValueError(

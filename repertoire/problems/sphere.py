@@ -27,9 +27,6 @@ class Sphere(DeterministicProblem):
 
     Args:
         dim: number of coordinates, n.
-
-    Raises:
-        InvalidValueError: it is no whole number from 2 to a million.
     """
 
     learning_rate = 0.001

@@ -49,11 +49,7 @@ class Contents:
         return {key.removeprefix(prefix): self.arrays[key] for key in self.arrays if key.startswith(prefix)}
 
     def json(self, name: str, kind: type[Kind]) -> Kind:
-        """Parse a text that holds a JSON object, or a list.
-
-        Raises:
-            InvalidValueError: the text is not valid JSON, or holds something else.
-        """
+        """Parse a text that holds a JSON object, or a list."""
         try:
             value = parse_json(self.texts[name])
         except InvalidValueError as error:
@@ -181,11 +177,7 @@ class Format:
             self.declared(name).check(name, contents.arrays[name], lengths)
 
     def declared(self, name: str) -> Array:
-        """What is declared of an array.
-
-        Raises:
-            InvalidValueError: nothing is.
-        """
+        """What is declared of an array."""
         array = self.arrays.get(name) or self.arrays.get(f"{name.partition('/')[0]}/*")
         if array is None:
             raise InvalidValueError(f"the array {name!r} is not part of the format")

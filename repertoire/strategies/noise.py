@@ -27,9 +27,6 @@ class Noise:
 
     Args:
         rng: gives the key; driven by `numpy.random.SFC64`, whose state a checkpoint can hold.
-
-    Raises:
-        InvalidValueError: it is driven by another bit generator.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:

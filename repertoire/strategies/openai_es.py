@@ -122,9 +122,6 @@ class MirroredSamples:
     Attributes:
         count: see above.
         noise: all that a checkpoint must hold between draws.
-
-    Raises:
-        InvalidValueError: the count is odd.
     """
 
     def __init__(self, count: int, *, sigma: float, solution_dim: int, rng: np.random.Generator) -> None:

@@ -23,10 +23,6 @@ class TrainingLog:
         csv: the CSV file; None for none.
         tensorboard: folder of TensorBoard's event files; None for none.
         history: of the run so far, which is empty at its start.
-
-    Raises:
-        InvalidFileError: a file cannot be written, or is not the log of this run.
-        SurefootError: TensorBoard is not installed.
     """
 
     def __init__(
@@ -97,11 +93,7 @@ class TrainingLog:
 
 
 def read_log(path: str | Path) -> dict[str, np.ndarray]:
-    """Read the columns of a log in CSV, without a last row that was not finished.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is not the log of a training.
-    """
+    """Read the columns of a log in CSV, without a last row that was not finished."""
     text = read_text(Path(path), most=_MOST)
     header, *rows = text[: text.rfind("\n") + 1].splitlines() or [""]
     names = header.split(",")

@@ -40,9 +40,6 @@ def start_training(
         breaker: damages the robot.
         **settings: of `WalkSettings` and `Settings`; what is left out takes its default, or that of the
             problem or algorithm.
-
-    Raises:
-        InvalidValueError: a setting is wrong, the folder already holds a run, or no file can hold the robot.
     """
     walk = {name: settings.pop(name) for name in WalkSettings.model_fields if name in settings}
     if out is not None and isinstance(problem, Robot):
@@ -75,9 +72,6 @@ def resume_training(
 
     Yields:
         The run, or None if it had finished.
-
-    Raises:
-        InvalidFileError: the folder holds no run that can be read.
     """
     path = RunFiles.of(out).repertoire
     if not file_exists(path):

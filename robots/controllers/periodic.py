@@ -274,11 +274,7 @@ class Reflexive(Controller):
         joints: Sequence[str],
         legs: Legs,
     ) -> "Reflexive":
-        """The controller with the reflexes of a description; the other arguments are those of `build`.
-
-        Raises:
-            InvalidValueError: an error is not observed.
-        """
+        """The controller with the reflexes of a description; the other arguments are those of `build`."""
         seen = {
             entry.name: number for number, entry in reversed(list(enumerate(entries)))
         }  # the last is first

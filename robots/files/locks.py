@@ -23,10 +23,6 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
     Args:
         path: the file or folder; need not exist, its parent folder must.
         patience: how long to wait for another holder to finish [s].
-
-    Raises:
-        InUseError: another process, or another part of this one, holds the lock.
-        InvalidFileError: the lock's file cannot be made.
     """
     with explain_errors(f"{path} cannot be locked"):
         target = file_behind(path)

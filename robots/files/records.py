@@ -24,11 +24,7 @@ Seed = Annotated[int, Field(ge=0, strict=True)]
 
 
 def ascending(limits: tuple[float, float]) -> tuple[float, float]:
-    """A range as it is, for validators.
-
-    Raises:
-        ValueError: it does not go from low to high.
-    """
+    """A range as it is, for validators."""
     if limits[0] > limits[1]:
         raise ValueError(f"a range goes from low to high, not from {limits[0]:g} to {limits[1]:g}")
     return limits
@@ -139,11 +135,7 @@ def reader(table: Registry[type[K]], unregistered: Callable[..., K] | None = Non
 
 
 def validate(model: type[Model], settings: Mapping[str, object]) -> Model:
-    """Make a record of settings; whole numbers may be NumPy's.
-
-    Raises:
-        InvalidValueError: a setting is unknown, missing, of the wrong type or out of range.
-    """
+    """Make a record of settings; whole numbers may be NumPy's."""
     plain = {
         name: int(one) if isinstance(one, Integral) and not isinstance(one, bool) else one
         for name, one in settings.items()

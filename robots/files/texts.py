@@ -27,10 +27,6 @@ def check_values(tree: object, *, finite: bool = False) -> None:
     Args:
         tree: what is checked.
         finite: whether to refuse infinities and nan, too.
-
-    Raises:
-        InvalidValueError: a text holds a control character or half of a surrogate pair, a number is beyond
-            `LARGEST` without being infinite, or not finite but must be, or there is a set.
     """
     waiting = [tree]
     while waiting:
@@ -76,11 +72,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def parse_yaml(text: str) -> object:
-    """Parse a YAML without any tags but the standard ones.
-
-    Raises:
-        InvalidValueError: it is not valid, or too large, or holds what `check_values` refuses.
-    """
+    """Parse a YAML without any tags but the standard ones."""
     if len(text) > _MOST_YAML:
         raise InvalidValueError(f"a YAML can have {_MOST_YAML:,} characters, not {len(text):,}")
     try:
@@ -96,11 +88,7 @@ def parse_yaml(text: str) -> object:
 
 
 def _count(node: yaml.Node, known: dict[int, float]) -> float:
-    """Number of values in a node, counting those that aliases repeat; infinite if it contains itself.
-
-    Raises:
-        ValueError: a key is there twice, of which PyYAML would take the last.
-    """
+    """Number of values in a node, counting those that aliases repeat; infinite if it contains itself."""
     if id(node) not in known:
         known[id(node)] = math.inf
         names = set()
@@ -117,11 +105,7 @@ def _count(node: yaml.Node, known: dict[int, float]) -> float:
 
 
 def parse_json(text: str, *, finite: bool = False) -> object:
-    """Parse a JSON, of which `finite` numbers may be demanded.
-
-    Raises:
-        InvalidValueError: it is not valid, or holds what `check_values` refuses.
-    """
+    """Parse a JSON, of which `finite` numbers may be demanded."""
     try:
         tree = json.loads(text)
     except (ValueError, RecursionError) as error:

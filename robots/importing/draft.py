@@ -117,11 +117,6 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
     Args:
         path: of the MJCF.
         overwrite: whether to replace a YAML of the same name.
-
-    Raises:
-        InvalidRobotError: the MJCF cannot be read, or holds no robot or one that cannot be used.
-        InvalidValueError: the YAML exists already, and shall not be replaced.
-        InvalidFileError: the YAML cannot be written.
     """
     model = _read(path)
     if file_exists(model.yaml) and not overwrite:

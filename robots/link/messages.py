@@ -135,11 +135,7 @@ M = TypeVar("M", bound=Record)
 
 
 def decode(kind: type[M], message: bytes, *more: bytes) -> M:
-    """Read a message, which has no more parts than one.
-
-    Raises:
-        InvalidValueError: it is not one of that kind.
-    """
+    """Read a message, which has no more parts than one."""
     if more:
         raise InvalidValueError(f"a message must have one part, not {1 + len(more)}")
     if len(message) > MOST_BYTES:

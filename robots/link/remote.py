@@ -70,9 +70,6 @@ class Belief:
             now: when, by this computer's clock [s].
             sent: number of the last command.
             commanded: what it said; None where the robot is damped.
-
-        Raises:
-            InvalidValueError: it is not believed, for the reason that the error says.
         """
         if (counts := (len(state.motor_state), len(state.foot_force))) != self._counts:
             raise InvalidValueError(f"it has {counts[0]} motors and {counts[1]} feet")
@@ -138,10 +135,6 @@ class RemoteLink(RobotLink):
         damped: states of a robot that damped itself, since commands were late.
         refused: messages that were no states, or states that are not believed, see `Belief`.
         refusal: why the last of them was.
-
-    Raises:
-        InvalidValueError: the address is none, or needs keys.
-        LinkError: nobody answers, or who answers is another robot.
     """
 
     def __init__(

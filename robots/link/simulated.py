@@ -45,9 +45,6 @@ class SimulatedRobot:
         odometry: whether it knows where it is.
         changes: what it becomes, and how long after the first command [s], in the order of their times.
         helped: whether somebody sets it on its feet where it lies in damping for two seconds.
-
-    Raises:
-        InvalidValueError: it moves in a plane, or its sensors are damaged.
     """
 
     def __init__(
@@ -107,9 +104,6 @@ class SimulatedRobot:
 
         Args:
             commands: for each joint.
-
-        Raises:
-            LinkError: the simulation blew up.
         """
         columns = {
             name: np.array([getattr(command, name) for command in commands], np.float64)

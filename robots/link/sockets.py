@@ -30,11 +30,7 @@ _ADVICE = "`surefoot robot --keys` makes all keys in a new folder"
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Host and port of tcp://HOST:PORT.
-
-    Raises:
-        InvalidValueError: it is no such address.
-    """
+    """Host and port of tcp://HOST:PORT."""
     found = re.fullmatch(r"tcp://([A-Za-z0-9.-]+):([0-9]{1,5})", address)
     if not found or not 1024 <= int(found[2]) <= 65533:
         raise InvalidValueError(

@@ -35,11 +35,7 @@ def unheard() -> Iterator[None]:
 
 
 def read_spec(xml: str, files: Mapping[str, bytes] | None = None) -> mujoco.MjSpec:
-    """Parse a screened text, with the content of the files that it refers to, by name.
-
-    Raises:
-        ValueError: it cannot be parsed.
-    """
+    """Parse a screened text, with the content of the files that it refers to, by name."""
     with unheard():
         return mujoco.MjSpec.from_string(xml, include=dict(files or {}), assets=dict(files or {}))
 
@@ -89,11 +85,7 @@ def check_numbers(model: mujoco.MjModel, origin: str) -> None:
 
 @cache
 def library_path() -> Path:
-    """The library of MuJoCo that its Python bindings have loaded.
-
-    Raises:
-        OSError: there is no such library.
-    """
+    """The library of MuJoCo that its Python bindings have loaded."""
     folder = Path(mujoco.__file__).parent
     for pattern in ("libmujoco.so*", "libmujoco*.dylib", "mujoco.dll"):
         for path in sorted(folder.glob(pattern)):

@@ -44,11 +44,6 @@ def read_self_contained(path: Path) -> str:
     An MJCF that is such a text already is returned as it is. From others, textures in files and skins are
     left out, and meshes that neither touch nor weigh anything if the text would be longer than 10 MB with
     them. Where a body loses such a mesh, its shapes in hidden groups are shown instead.
-
-    Raises:
-        InvalidRobotError: the file or one that it refers to cannot be read or lies outside its folder, it is
-            not an MJCF, or its text would be too long or need other files after all.
-        InvalidFileError: a file is too large or no regular file.
     """
     with explain_errors(f"cannot read {path}"):
         exists = path.is_file()

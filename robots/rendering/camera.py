@@ -43,10 +43,6 @@ class Camera:
 
     Attributes:
         canvas: what draws.
-
-    Raises:
-        InvalidValueError: the frame has no pixels, or there is no such canvas.
-        RenderingError: such frames cannot be drawn on this machine; the message says what to do.
     """
 
     def __init__(
@@ -96,9 +92,6 @@ class Camera:
 
         Returns:
             The picture, (height, width, 3) uint8.
-
-        Raises:
-            RenderingError: the camera is closed.
         """
         if self._canvas is None:
             raise RenderingError("the camera is closed")

@@ -93,9 +93,6 @@ def open_video(path: Path, *, fps: float) -> Iterator[VideoWriter]:
     Args:
         path: of the video; its extension, .mp4 (H.264) or .gif, tells the format.
         fps: frames per second, at most 1000, or 50 for a GIF.
-
-    Raises:
-        InvalidValueError: an argument is out of range, the extension is unknown, or there were no frames.
     """
     kind = path.suffix.lower()
     if kind not in _FORMATS:

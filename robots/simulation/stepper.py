@@ -59,9 +59,6 @@ class Stepper:
         data: MuJoCo's, of `robot.physics`; what the caller changes in it counts.
         state: what the kernels read and write. `state.observation`, `state.action`, `state.touching` and the
             others are live: they change with every step.
-
-    Raises:
-        mujoco.FatalError: MuJoCo cannot simulate the robot.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -82,11 +79,7 @@ class Stepper:
         self._begun = False
 
     def reset(self, seed: int) -> np.ndarray:
-        """Start the episode of a seed; returns the first observation, (o,) float32.
-
-        Raises:
-            InvalidValueError: the seed is negative.
-        """
+        """Start the episode of a seed; returns the first observation, (o,) float32."""
         self._place(seed)
         begin(self._task, self.state, np.uint64(seed))
         return self.state.observation.copy()
@@ -112,9 +105,6 @@ class Stepper:
 
         Args:
             action: (a,), clipped to [-1, 1].
-
-        Raises:
-            InvalidValueError: there was no `reset`, or the action has another shape or is not finite.
         """
         if not self._begun:
             raise InvalidValueError("an episode begins with reset: call it before the first step")
@@ -134,9 +124,6 @@ class Stepper:
 
         Args:
             parameters: of the controller, (p,), taken as float32.
-
-        Raises:
-            InvalidValueError: there was no `reset`, or the parameters have another shape or are not finite.
         """
         return self.step(self.controller.act(parameters, self.state.observation, self.tally.steps))
 
@@ -165,9 +152,6 @@ class Stepper:
             transitions: (steps, columns) float32, to be filled with a row for each control step, see
                 `TransitionColumns`; or without rows.
             trace: likewise, see `robots.simulation.trace`.
-
-        Raises:
-            InvalidValueError: the parameters have another shape, or the seed is negative.
         """
         parameters = self.controller.checked_parameters(parameters)
         self._place(seed)

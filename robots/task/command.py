@@ -29,11 +29,7 @@ class Command(Record):
         return f"speed {slow:g} to {fast:g} m/s, turn {right:g} to {left:g} rad/s, drawn for every episode"
 
     def narrowed(self, speed: float, turn: float) -> "Command":
-        """The command that is always this one.
-
-        Raises:
-            InvalidValueError: it is outside the ranges.
-        """
+        """The command that is always this one."""
         for name, value, (low, high), unit in (
             ("speed", speed, self.speed, "m/s"),
             ("turn", turn, self.turn, "rad/s"),
@@ -47,11 +43,7 @@ class Command(Record):
 
 
 def parse_command(text: str) -> tuple[float, float]:
-    """Read a speed [m/s] and a turn [rad/s] as given on a command line, such as `0.4,-0.2`.
-
-    Raises:
-        InvalidValueError: it is not two numbers.
-    """
+    """Read a speed [m/s] and a turn [rad/s] as given on a command line, such as `0.4,-0.2`."""
     try:
         speed, turn = (parse_number(part) for part in text.split(","))
     except (ValueError, InvalidValueError):

@@ -53,10 +53,6 @@ def read_measures(given: Any, feet: Any) -> Any:
     Args:
         given: names, or a range by name; a foot's may be None.
         feet: names of the robot's feet.
-
-    Raises:
-        UnknownNameError: there is no such foot and no such measure.
-        InvalidValueError: a measure has no range, or is named twice.
     """
     if isinstance(given, list | tuple):
         names = [name for name in given if isinstance(name, str)]
@@ -85,11 +81,7 @@ def _range(name: Any, limits: Any, feet: Any) -> Any:
 
 
 def parse_measures(text: str) -> dict[str, tuple[float, ...] | None]:
-    """Read measures as they are given on a command line, such as `forward_speed=-0.5:1,turn_rate=-1:1`.
-
-    Raises:
-        InvalidValueError: it is not a list of names, each once, with ranges.
-    """
+    """Read measures as they are given on a command line, such as `forward_speed=-0.5:1,turn_rate=-1:1`."""
     found: dict[str, tuple[float, ...] | None] = {}
     for part in text.split(","):
         name, given, limits = (piece.strip() for piece in part.partition("="))

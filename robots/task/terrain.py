@@ -164,11 +164,7 @@ def _shape(kind: str, length: float, size: tuple[float, float]) -> tuple[int, in
 
 
 def parse_terrain(text: str) -> Terrain:
-    """Read terrain from a command line: a kind and its ranges, such as `rough:0.01:0.04` or `slope:-10:10`.
-
-    Raises:
-        InvalidValueError: it is no terrain.
-    """
+    """Read terrain from a command line: a kind and its ranges, such as `rough:0.01:0.04`."""
     kind, *numbers = (piece.strip() for piece in text.split(":"))
     try:
         limits = [parse_number(number) for number in numbers]

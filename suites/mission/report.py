@@ -30,9 +30,6 @@ def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder
         goal: where it is, as the title of a section begins.
         results: of all missions.
         folder: see above.
-
-    Raises:
-        InvalidFileError: the folder cannot be written to.
     """
     runs = runs_table(results)
     csv, report = folder / "missions.csv", folder / "report.md"

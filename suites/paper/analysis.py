@@ -36,9 +36,6 @@ class Analysis:
         trials: a row per trial, by domain, algorithm and trial; the columns are the fields of `TrialResult`.
         domains: the published ones in their order, then others by name.
         algorithms: likewise.
-
-    Raises:
-        InvalidValueError: there are none, a trial occurs more than once, or a QD score or time is not finite.
     """
 
     def __init__(self, results: Iterable[TrialResult], published: PublishedStudy) -> None:

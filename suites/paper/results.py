@@ -120,11 +120,7 @@ def write_trial(path: Path, result: TrialResult) -> None:
 
 
 def read_trial(path: Path) -> TrialResult:
-    """Read a trial's result.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is not a sound result of a trial.
-    """
+    """Read a trial's result."""
     with _FORMAT.read(path) as contents:
         _FORMAT.check(contents)
         scalars: dict[str, Any] = contents.json("scalars", dict)

@@ -158,9 +158,6 @@ def paper_suite(
         domains: benchmark problems or robots.
         evaluations: of each trial by domain, rounded up to whole batches; "" stands for all others.
         **changes: other attributes of `PaperSuite`.
-
-    Raises:
-        InvalidValueError: evaluations are given for a domain that is not among the domains.
     """
     budgets, chosen = evaluations or {}, tuple(domains or published.domains)
     for name in set(budgets).difference(chosen, [""]):

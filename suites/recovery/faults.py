@@ -66,11 +66,7 @@ def _locked(robot: Robot) -> list[str]:
 
 
 def check_damages(damages: Sequence[Damage]) -> None:
-    """Refuse what cannot be a list of damages to recover from.
-
-    Raises:
-        InvalidValueError: the list is empty, or a damage is healthy or appears twice.
-    """
+    """Refuse what cannot be a list of damages to recover from."""
     if not damages:
         raise InvalidValueError("there is no damage to recover from")
     texts = [str(damage) for damage in damages]
@@ -81,11 +77,7 @@ def check_damages(damages: Sequence[Damage]) -> None:
 
 
 def random_faults(robot: Robot, count: int, *, seed: int) -> list[Damage]:
-    """Different suspects of the self-model, single ones and pairs by turns; all kinds are equally likely.
-
-    Raises:
-        InvalidValueError: the robot has not so many.
-    """
+    """Different suspects of the self-model, single ones and pairs by turns; all kinds are equally likely."""
     suspects, rng = Suspects(robot), np.random.default_rng(seed)
     kinds = sorted({kind for _, kind in suspects.table})
     found: dict[str, Damage] = {}

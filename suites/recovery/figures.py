@@ -17,11 +17,7 @@ _MARGIN = 0.04
 
 @PLAIN
 def draw_curves(results: Results, tracks: Sequence[Track], path: Path) -> None:
-    """Draw the interquartile mean of the recovery ratio over trials with its interval, one panel per track.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
-    """
+    """Draw the interquartile mean of the recovery ratio over trials with its interval, a panel per track."""
     panels = Panels(len(tracks), (6.4, 3.6))
     for axes, track in zip(panels.axes, tracks, strict=True):
         _draw_track(axes, results, track)

@@ -27,9 +27,6 @@ def write_report(results: Results, folder: Path, *, notes: Sequence[str]) -> lis
     """Write `recoveries.csv`, `faults.csv`, `curves.png` and `report.md` to a folder; returns the files.
 
     The report begins with notes on how the study was run; without recoveries there is no picture.
-
-    Raises:
-        InvalidFileError: the folder cannot be written to.
     """
     faults, csv, curves, report = (
         folder / name for name in ("faults.csv", "recoveries.csv", "curves.png", "report.md")

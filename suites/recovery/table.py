@@ -70,9 +70,6 @@ def recovery_tables(
     that was found by trying all and of the gaits of the repertoire that selectors ended with and that score
     above 0. Ratios are shares of its score, which comes from other episodes: what a selector recommends may
     exceed it.
-
-    Raises:
-        InvalidValueError: there are no results of the plan.
     """
     found = {one.key: one for one in results}
     planned = [(trial, found[trial.key]) for trial in plan if trial.key in found]

@@ -61,11 +61,7 @@ class PyBulletWalk:
 
 
 def check_pybullet_damage(damage: Damage) -> None:
-    """Refuse damage that PyBullet's environments cannot have.
-
-    Raises:
-        InvalidValueError: it is not of motors alone.
-    """
+    """Refuse damage that PyBullet's environments cannot have."""
     if any(single.kind not in _FAULTS for single in damage.singles):
         raise InvalidValueError(f"damage in PyBullet can be {', '.join(_FAULTS)}, not {damage}")
 
@@ -76,9 +72,6 @@ class PyBulletRobot:
     Args:
         robot: one of `ENVIRONMENTS`, with the controllers that are to drive it.
         damage: of its motors: dead, weak or locked; none by default.
-
-    Raises:
-        InvalidValueError: PyBullet is not installed, or the damage is of another kind.
     """
 
     def __init__(self, robot: Robot, damage: Damage | None = None) -> None:
@@ -240,11 +233,7 @@ def pybullet_is_installed() -> bool:
 
 
 def check_pybullet() -> None:
-    """Refuse to measure what is not installed.
-
-    Raises:
-        InvalidValueError: PyBullet is not installed.
-    """
+    """Refuse to measure what is not installed."""
     if not pybullet_is_installed():
         raise InvalidValueError("the peer is not installed: pip install pybullet")
 

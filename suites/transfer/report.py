@@ -31,9 +31,6 @@ def write_report(
         worlds: in their order.
         labels: names of the repertoires.
         notes: sentences on how the study was run.
-
-    Raises:
-        InvalidFileError: the folder cannot be written to.
     """
     gaits, recoveries = (
         pd.DataFrame([{"case": one.case, **one.figures} for one in results if (one.method == GAITS) == walks])

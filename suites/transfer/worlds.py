@@ -187,9 +187,5 @@ WORLDS = (
 
 
 def find_worlds(names: Sequence[str] | None = None) -> tuple[TransferWorld, ...]:
-    """The worlds of some names, in the order in which they are listed; all by default.
-
-    Raises:
-        UnknownNameError: there is no such world.
-    """
+    """The worlds of some names, in the order in which they are listed; all by default."""
     return WORLDS if names is None else choose("world", WORLDS, names)

@@ -58,10 +58,6 @@ class Explorer:
     """A repertoire in memory, its damaged robots, and the means to evaluate gaits and recoveries.
 
     Everything in it may be used from several threads.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or the mission's log cannot.
-        UnknownNameError: there is no such selector.
     """
 
     def __init__(self, choice: StartingChoice) -> None:
@@ -133,12 +129,7 @@ class Explorer:
         return f"{self.choice.file.name} {what} since it was read: the page shows what was in it then."
 
     def robot(self, damage: str) -> Robot:
-        """The robot with a damage, "" for none, and with the length of the repertoire's episodes.
-
-        Raises:
-            UnknownNameError: it has no such part, or there is no such kind of damage.
-            InvalidValueError: the text is no damage.
-        """
+        """The robot with a damage, "" for none, and with the length of the repertoire's episodes."""
         if not damage:
             return self.repertoire.robot
         if len(damage) > _LONGEST:
@@ -199,9 +190,6 @@ class Explorer:
             on_run: called with the row and the outcome of a trial before the selector thinks about it.
             on_trial: see `surefoot.recover`.
             on_progress: likewise.
-
-        Raises:
-            SurefootError: see `surefoot.recover`.
         """
         choice, entry = self.choice, _fair_selector(selector)
         table = self._rehearsal() if entry.takes_table else None
@@ -248,12 +236,7 @@ class Explorer:
 
 
 def _fair_selector(name: str) -> SelectorEntry:
-    """A selector that does not know what is broken.
-
-    Raises:
-        UnknownNameError: there is none of that name.
-        InvalidValueError: it knows.
-    """
+    """A selector that does not know what is broken."""
     entry = find_selector(name)
     if entry.needs_truth:
         raise InvalidValueError(

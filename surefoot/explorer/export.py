@@ -31,11 +31,7 @@ _MODULES = {
 
 
 def check_page(page: Path) -> None:
-    """Refuse a page in another format.
-
-    Raises:
-        InvalidValueError: the path does not end in .html.
-    """
+    """Refuse a page in another format."""
     if page.suffix.lower() not in (".html", ".htm"):
         raise InvalidValueError(f"{page} must end in .html")
 
@@ -59,11 +55,6 @@ def export_page(
 
     Returns:
         The number of gaits.
-
-    Raises:
-        InvalidValueError: the path does not end in .html, or the recovery or the mission does not fit.
-        InvalidFileError: the file cannot be written.
-        SurefootError: see `surefoot.recover`.
     """
     check_page(page)
     recorder = _Recorder(explorer)

@@ -41,9 +41,6 @@ class MissionLog:
         repertoire: that it was walked with.
         source: of the repertoire, as the user named it.
         damaged: gives the robot with a damage.
-
-    Raises:
-        InvalidFileError: the file is no such log, or the mission was walked with another repertoire.
     """
 
     def __init__(

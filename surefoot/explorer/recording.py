@@ -101,10 +101,6 @@ def replay(
         pictures: whether to draw pictures too, for a page that cannot.
         on_part: called with each part.
         cancelled: asked every row.
-
-    Raises:
-        CancelledError: `cancelled` said so.
-        RenderingError: no picture can be drawn on this machine.
     """
     steps = robot.description.episode_steps
     shown = survived if survived >= steps else min(steps, survived + round(_AFTER / robot.control_step))

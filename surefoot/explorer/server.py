@@ -82,9 +82,6 @@ class Server:
     Attributes:
         address: of the page.
         sessions: of the visitors who are there.
-
-    Raises:
-        InvalidValueError: nothing can listen at that address, or the token does not fit into an address.
     """
 
     def __init__(self, explorer: Explorer, *, host: str, port: int, token: str | None = None) -> None:

@@ -97,11 +97,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _read(text: str) -> Message:
-    """Check a message of a page, which may be anything.
-
-    Raises:
-        InvalidValueError: it is not one of the requests that there are.
-    """
+    """Check a message of a page, which may be anything."""
     if len(text) > _LONGEST_MESSAGE:
         raise InvalidValueError(f"a message has at most {_LONGEST_MESSAGE} characters, not {len(text)}")
     try:
