@@ -16,7 +16,12 @@ from robots.catalogue import robot_names
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
-CASES = [(name, text) for name in robot_names() for text in texts(load_robot(name))]
+QUICK = ("ant", "hexapod", "hopper")  # of each sort of robot one: torques, servos, and in a plane
+CASES = [
+    pytest.param(name, text, marks=[] if name in QUICK else pytest.mark.slow)
+    for name in robot_names()
+    for text in texts(load_robot(name))
+]
 
 
 @cache

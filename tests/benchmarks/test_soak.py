@@ -15,6 +15,7 @@ def test_what_is_killed_at_random_leaves_the_files_of_an_undisturbed_run(run, tm
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_difference_is_noticed(run, monkeypatch, tmp_path) -> None:
     """Two trainings of different seeds stand for a run and what is left of it."""
     commands = iter(

@@ -4,6 +4,8 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 from robots.files.locks import locked
 from suites.paper.results import read_trial
 
@@ -17,6 +19,7 @@ def rows(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_a_study_says_how_long_runs_and_reports(run, tmp_path) -> None:
     study = tmp_path / "new" / "study"
     budgets = ["--robots", "hopper,walker", "--evaluations", "200,hopper=400"]
@@ -48,6 +51,7 @@ def test_a_study_says_how_long_runs_and_reports(run, tmp_path) -> None:
     assert {path: path.read_bytes() for path in study.glob("*.*")} == before
 
 
+@pytest.mark.slow
 def test_the_tasks_of_a_job_array_run_one_trial_each(run, tmp_path) -> None:
     small = ["suite", "optimization", "--domains", "sphere-10", "--evaluations", 400, "--seeds", 1]
     study = [*small, "--algorithms", "cma-mae,openai-mae", "--as-published", "--out", tmp_path]
@@ -78,30 +82,24 @@ def test_bad_input_ends_in_one_sentence_and_code_2(refused, tmp_path) -> None:
     rates = [*ABLATION, "--robots", "hopper", "--evaluations", 400, "--out", tmp_path / "x"]
     cases = [
         ([*small, "--algorithms", "magic"], "unknown algorithm 'magic'; available: cma-mae, lm-ma-mae"),
-        ([*small, "--algorithms", "cma-mega"], "cma-mega needs gradients"),
         ([*small, "--algorithms", "me-es,me-es"], "different names with commas between"),
         (
             [*small, "--robots", "hoper"],
             "unknown robot 'hoper' (did you mean 'hopper'?); available: ant",
         ),
         ([*small, "--evaluations", "0"], "0 is not in the range"),
-        ([*small, "--evaluations", "many"], "'many' is not a valid integer"),
         ([*small, "--evaluations", "5,hopper=x"], "'x' is not a valid integer"),
         ([*small, "--evaluations", "5,6"], "it must give each name one number, not '5,6'"),
         ([*small, "--evaluations", "5,ant=6"], "evaluations are given for ant, which is not among hopper"),
         ([*small, "--evaluations", "9" * 15], "evaluations: "),
-        ([*small, "--episodes", "0"], "0 is not in the range"),
         ([*small, "--episodes", "10001"], "episodes must be a whole number from 1 to 10000, not 10001"),
-        ([*small, "--seeds", "0"], "0 is not in the range"),
         ([*small, "--parallel", "cores"], "'cores' is not one of 'trials', 'episodes'"),
-        ([*small, "--threads", "0"], "0 is not in the range"),
         ([*small, "--threads", "2000"], "2000 is not in the range: it must be from 1 to 1,024"),
         ([*small, "--out", tmp_path / "file"], "it is a file"),
         ([*small, "--out", tmp_path / "other"], "holds another study (study ablation, seed 1, episodes 2"),
         ([*rates, "--learning-rates", "0.1,2"], "2.0 is not in the range"),
         ([*rates, "--learning-rates", "0.1,0.10"], "it must be different numbers, not '0.1,0.10'"),
         ([*rates, "--learning-rates", "nan"], "nan is not"),
-        ([*rates, "--learning-rates", "some"], "'some' is not a valid number"),
     ]
     refused(cases)
     assert {path.name for path in tmp_path.iterdir()} == {"file", "other"}

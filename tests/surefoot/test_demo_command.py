@@ -56,6 +56,7 @@ def test_the_demo_breaks_diagnoses_and_recovers(run, small: Path, tmp_path: Path
     assert json.loads((out / "recovery.json").read_text())["damage"] == "all:weak@0.5"
 
 
+@pytest.mark.slow
 def test_the_ant_of_the_demo_relearns(run, small: Path, tmp_path: Path) -> None:
     code, _, err = run("demo", "ant", "--out", tmp_path / "out")
     assert code == 0, err

@@ -43,6 +43,7 @@ def test_threads_change_no_byte(run, command, file: Path) -> None:
     assert file.with_name("a.h5").read_bytes() == file.with_name("b.h5").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "interruption"),
     [("evaluate", signal.SIGINT), ("rehearse", signal.SIGTERM)],

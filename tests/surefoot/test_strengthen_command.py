@@ -68,6 +68,7 @@ def stopping(monkeypatch: pytest.MonkeyPatch, interruption: signal.Signals) -> N
     monkeypatch.setattr(RefinementSettings, "make", interrupted)
 
 
+@pytest.mark.slow
 def test_strengthens_reports_saves_and_goes_on_where_it_was(run, file: Path, monkeypatch) -> None:
     code, out, err = run("strengthen", *options(file), "--dry-run")
     assert (code, err) == (0, "")

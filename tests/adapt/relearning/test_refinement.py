@@ -27,6 +27,7 @@ LOST = "left_front:lost"
 PROGRESS = Progress(price=0.1, steps=STEPS)
 
 
+@pytest.mark.slow
 def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> None:
     robot = parse_damage(LOST, short_gaits().robot).apply(short_gaits().robot)
     start = short_gaits().elites.solutions[:3]

@@ -55,6 +55,7 @@ def rating() -> Rating:
     return deepcopy(first, {id(shared): shared for shared in (first._twin, first.features)})
 
 
+@pytest.mark.slow
 def test_two_faults_are_found_the_same_for_any_number_of_threads() -> None:
     fit, again = found_first(), fitted(DAMAGE, backend=Threads(1))
     best = fit.best(1)[0]
@@ -316,6 +317,7 @@ class Robot:
         return Twin(Thinking(self.repertoire)).run([Run(damage, row, 7) for row in rows]).objectives
 
 
+@pytest.mark.slow
 def test_the_second_trial_is_nearly_the_best() -> None:
     robot = Robot(DAMAGE, ("left_front:lost", "right_rear:dead"))
     selector = make_selector("self-model", robot.context)

@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 from dogs import LEGS, write_dog
 
 from robots.description import Description
@@ -32,6 +33,7 @@ def write_stand_in(folder: Path) -> None:
     (folder / "go2.xml").write_text(xml.replace("Robo Dog", "go2"))
 
 
+@pytest.mark.slow
 def test_its_robot_is_drafted_looked_at_trained_rehearsed_broken_and_filmed(
     run, tmp_path: Path, monkeypatch
 ) -> None:

@@ -91,6 +91,7 @@ def test_a_goal_is_reached_within_the_distance_that_is_asked_for(repertoire) -> 
         replace(suite, within=1.5).check()
 
 
+@pytest.mark.slow
 def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) -> None:
     tasks = {"watch": (7.0, ("watch",)), "hours": (6.0, ("cycles",)), "distance": (7.0, ("old", "oracle"))}
     monkeypatch.setattr(suite_module, "TASKS", tasks)

@@ -44,6 +44,7 @@ def robots() -> str:
     return markdown(results, "locomotion")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["optimization", "optimization-as-published", "locomotion", "ablation"])
 def test_the_committed_reports_follow_from_the_committed_trials(name: str):
     folder = Path(__file__).parents[3] / "docs" / "results" / name

@@ -166,6 +166,7 @@ def test_the_command_has_all_digits_of_its_numbers(file: Path, tmp_path: Path) -
     assert command.endswith("--seed 20250101 --rehearsal 'my own.h5'")
 
 
+@pytest.mark.slow
 def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) -> None:
     export_page(explorer, tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size < 5_000_000
@@ -176,7 +177,6 @@ def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) 
     [
         (lambda lines: ["x"], "no log of a mission"),
         (lambda lines: [*lines, 100_000 * "["], "no log of a mission"),
-        (lambda lines: lines[:1], "no poses of the robot"),
         (lambda lines: [lines[0].replace('"repertoire": "', '"repertoire": "0')], "another repertoire"),
         (lambda lines: [line for line in lines if '"poses"' not in line], "no poses of the robot"),
         (
@@ -189,10 +189,8 @@ def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) 
             "tail",
         ),
         (lambda lines: [*lines[:-1], lines[-1][:9]], "not a whole one"),
-        (lambda lines: [line.replace('"goals"', '"gaols"') for line in lines], "no log of a mission"),
         (lambda lines: [lines[0].replace('"goals": [', '"goals": {}, "x": ['), *lines[1:]], "no log of a"),
         (lambda lines: [line.replace('"time": ', '"time": 1e400, "x": ') for line in lines], "no log of a"),
-        (lambda lines: [line.replace('"time": ', '"time": "inf", "x": ') for line in lines], "no log of a"),
         (
             lambda lines: [line.replace("healthy", f"left_front:weak:0.{n}") for n, line in enumerate(lines)],
             "different damages: at most 3 can be shown",
