@@ -119,7 +119,7 @@ class Knowledge:
         """Simulate every gait on the whole robot, before the mission begins."""
         rows = range(len(self.repertoire))
         self.outcomes.simulate(rows)
-        self._look_all_round(self._best()[:_STEERED], 1)
+        self.outcomes.simulate(self._best()[:_STEERED], 1, self._headings)
         paths, falls = self.outcomes.predicted([Way(row) for row in rows])
         self.diagnosis = Diagnosis(
             self.repertoire,
@@ -153,7 +153,7 @@ class Knowledge:
         self._others = sorted({row for rows in others for row in rows})
         made = self._made_for(belief.damage)
         ran = self.outcomes.simulate([*made, *first], self._several)
-        ran += self._look_all_round([*made, *self._best()[:_STEERED]], self._several)
+        ran += self.outcomes.simulate([*made, *self._best()[:_STEERED]], self._several, self._headings)
         thought = belief.episodes * self.diagnosis.trial_steps / self._rate
         return belief, thought + ran * self._path_seconds
 
@@ -233,7 +233,7 @@ class Knowledge:
         text = str(damage)
         made = self._made_for(damage)
         ran = self.outcomes.simulate(made or self._best_when_whole(), self._several)
-        ran += self._look_all_round([*made, *self._best()[:_STEERED]], self._several)
+        ran += self.outcomes.simulate([*made, *self._best()[:_STEERED]], self._several, self._headings)
         self._others = []
         return Finding(damage, {text: 1.0}, text, 0, trusted=True), ran * self._path_seconds
 
@@ -242,7 +242,7 @@ class Knowledge:
         self.searches.give_up()
         self._believe(damage)
         self.outcomes.simulate(range(len(self.repertoire)), self._fewest)
-        self._look_all_round(self._best()[:_STEERED], self._several)
+        self.outcomes.simulate(self._best()[:_STEERED], self._several, self._headings)
 
     def recovers(self) -> bool:
         """Be whole where a motor works that is believed to be dead or lost, if this belief is new.
@@ -361,10 +361,6 @@ class Knowledge:
         """Seconds that it takes to simulate where a gait leads."""
         return self.outcomes.steps / self._rate
 
-    def _look_all_round(self, rows: list[int], episodes: int) -> int:
-        """Simulate some gaits with targets all around, if they see them; returns how many episodes ran."""
-        return self.outcomes.simulate(rows, episodes, self._headings)
-
     def _best_when_whole(self) -> list[int]:
         """The gaits that get furthest ahead on the whole robot."""
         ahead = {way.row: path[-1, 0] for way, (path, _) in self.outcomes.healthy.items() if not way.heading}
@@ -387,7 +383,7 @@ class Knowledge:
         self._fresh = True
         self.outcomes.add(self.repertoire.gaits.measures[found.parent])
         self.outcomes.simulate([row], self._fewest)
-        self._look_all_round([row], self._several)
+        self.outcomes.simulate([row], self._several, self._headings)
         self._on_refined(found, row)
 
 

@@ -62,14 +62,18 @@ class Monitor:
     Args:
         twin: runs the episodes.
         robot: whole.
+
+    Attributes:
+        sums: the cumulative sums, of all features, of the worst joint and of the course, (3,).
+        highest: the highest that a sum has been since `calm`.
+        works: whether a motor worked since then that is believed to be dead or lost.
+        silent: joints whose motors gave no torque since then, and are not believed to be dead or lost.
     """
 
     def __init__(self, twin: Twin, robot: Robot) -> None:
         self._twin = twin
-        self._columns, self._motors = (
-            TraceColumns.of(robot),
-            Motors.of(robot.physics, robot.description.joints),
-        )
+        self._columns = TraceColumns.of(robot)
+        self._motors = Motors.of(robot.physics, robot.description.joints)
         self._middle, self._half = robot.joint_middles, robot.joint_half_ranges
         self._joints, self._feet = robot.action_dim, len(robot.description.feet)
         self._window = max(2, round(WINDOW / robot.control_step))
@@ -77,34 +81,14 @@ class Monitor:
         self._usual: _Usual | None = None
         self._believed = ""
         self._made: tuple[tuple[str, Robot], list[Robot]] | None = None
-        self._sums, self._highest, self._going = np.zeros(3), 0.0, False
-        self._works = False
-        self._silent: tuple[str, ...] = ()
+        self._going = False
+        self.calm()
         self._ignored = False  # whether a working motor is no news, since the damage is believed all the same
-
-    @property
-    def sums(self) -> np.ndarray:
-        """The cumulative sums, of all features, of the worst joint and of the course, (3,)."""
-        return self._sums.copy()
-
-    @property
-    def highest(self) -> float:
-        """The highest that a sum has been since `calm`."""
-        return self._highest
-
-    @property
-    def works(self) -> bool:
-        """Whether a motor worked since `calm` that is believed to be dead or lost."""
-        return self._works
-
-    @property
-    def silent(self) -> tuple[str, ...]:
-        """Joints whose motors gave no torque since `calm`, and are not believed to be dead or lost."""
-        return self._silent
 
     def calm(self) -> None:
         """Forget what was noticed."""
-        self._sums[:], self._highest, self._works, self._silent = 0, 0.0, False, ()
+        self.sums, self.highest, self.works = np.zeros(3), 0.0, False
+        self.silent: tuple[str, ...] = ()
 
     def begin(self, damage: Damage, row: int, *, going: bool = False) -> None:
         """Watch a gait from now on, on a robot with this damage; `going` where it was on its way before."""
@@ -121,7 +105,7 @@ class Monitor:
 
         If a working motor gave it, it gives no more under this damage.
         """
-        self._ignored |= self._works and str(damage) == self._believed
+        self._ignored |= self.works and str(damage) == self._believed
         if usual := self._known.get((str(damage), row)):
             levels = usual.levels * np.array([[1.0], [2.0]])
             self._known[str(damage), row] = replace(usual, levels=levels)
@@ -138,17 +122,17 @@ class Monitor:
         window = trace[made - self._window : made]
         torques = np.median(abs(window[:, self._columns.torque : self._columns.attitude]), axis=0)
         if not self._ignored and (torques[self._usual.powerless] > self._usual.torque).any():
-            self._sums[1] = self._highest = THRESHOLD
-            self._works = True
+            self.sums[1] = self.highest = THRESHOLD
+            self.works = True
             return "a motor works that should give no torque"
         z = self._statistics(self._features(window), self._usual)
         mean, deviation = self._usual.levels
-        self._sums = np.maximum(0, self._sums + np.minimum((z - mean) / deviation, most) - ALLOWANCE)
-        self._highest = max(self._highest, float(self._sums.max()))
-        if self._sums.max() < THRESHOLD:
+        self.sums = np.maximum(0, self.sums + np.minimum((z - mean) / deviation, most) - ALLOWANCE)
+        self.highest = max(self.highest, float(self.sums.max()))
+        if self.sums.max() < THRESHOLD:
             return None
         what = ("the whole robot moves otherwise", "a joint moves otherwise", "the robot gets elsewhere")
-        return f"{what[int(np.argmax(self._sums))]} than usual"
+        return f"{what[int(np.argmax(self.sums))]} than usual"
 
     def listen(self, trace: np.ndarray) -> bool:
         """Whether motors gave no torque in the last half second of a stretch, of those that always give some.
@@ -161,8 +145,8 @@ class Monitor:
             return False
         silent = self._loads(trace[-half:]) < self._usual.least
         names = self._twin.parts.robot.description.joints
-        self._silent = tuple(name for name, none in zip(names, silent, strict=True) if none)
-        return bool(self._silent)
+        self.silent = tuple(name for name, none in zip(names, silent, strict=True) if none)
+        return bool(self.silent)
 
     def _loads(self, rows: np.ndarray) -> np.ndarray:
         """Mean torques of the joints, whichever way they go, (j,) [N m]."""
@@ -189,8 +173,10 @@ class Monitor:
             return None
         _, model = np.unique([number for number, _ in windows], return_inverse=True)
         found = np.array([self._features(window) for _, window in windows])
-        floors = np.repeat(_FLOORS, self._widths)
-        scale, sound = np.hypot(found.std(axis=0), floors), self._sound(damage)
+        floors = np.repeat(_FLOORS, (2 * self._joints, 2 * self._joints, 4, 3, self._feet))
+        scale = np.hypot(found.std(axis=0), floors)
+        sound = ~self._joints_of(damage)  # where a dead leg drags, its joints follow the floor
+        sound = sound if sound.any() else ~sound
         powerless = self._joints_of(damage, powerless=True)
         every = np.concatenate(list(episodes.traces))[:, self._columns.torque : self._columns.attitude]
         others = abs(every[:, ~powerless])
@@ -223,21 +209,12 @@ class Monitor:
             self._made = key, [damage.apply(robot) for robot in robots]
         return self._made[1]
 
-    def _sound(self, damage: Damage) -> np.ndarray:
-        """Which joints have no part in a damage: where a dead leg drags, its joints follow the floor."""
-        sound = ~self._joints_of(damage)
-        return sound if sound.any() else ~sound
-
     def _joints_of(self, damage: Damage, *, powerless: bool = False) -> np.ndarray:
         """Which joints have a part in a damage, if asked for one that leaves motors no torque, (j,) bool."""
         parts, names = self._twin.parts, self._twin.parts.robot.description.joints
         some = [single for single in damage.singles if single.powerless or not powerless]
         broken = {name for single in some for name in parts.joints(parts.find(single.target))}
         return np.array([name in broken for name in names])
-
-    @property
-    def _widths(self) -> tuple[int, ...]:
-        return 2 * self._joints, 2 * self._joints, 4, 3, self._feet
 
     def _features(self, window: np.ndarray) -> np.ndarray:
         """Features of a window, (e,): joints, torques, attitude, progress, contacts."""

@@ -55,11 +55,7 @@ class SimulatedWorld:
         on_step: called with this world after each control step.
 
     Attributes:
-        robot: as it is now.
-        damage: text of what is broken now.
-        steps: control steps since the beginning.
-        driving: row of the gait that is on its way; None while the robot stands.
-        stands: whether all of its motors are servos, which hold a pose.
+        robot, damage, steps, driving, stands, sensors: see `World`.
 
     Raises:
         InvalidValueError: the robot cannot turn, or the ground is uneven or becomes so.
@@ -78,10 +74,8 @@ class SimulatedWorld:
         robot = robot.until_it_falls()
         self._whole, self._seed = robot, seed
         self._changes = [(change, change.damage.apply(robot)) for change in changes]
-        for each, what in (
-            (robot, ""),
-            *((broken, f", without {change.text}") for change, broken in self._changes),
-        ):
+        later = ((broken, f", without {change.text}") for change, broken in self._changes)
+        for each, what in ((robot, ""), *later):
             if field_of(each.physics, each.description.floor):
                 raise InvalidValueError(f"a mission needs level ground or a slope{what}")
         self._on_change, self._on_step = on_change, on_step
@@ -100,7 +94,8 @@ class SimulatedWorld:
     @property
     def pose(self) -> Pose:
         """Where the robot is in the world."""
-        return self._frame @ self._local
+        x, y = self._root[:2]
+        return self._frame @ Pose(float(x), float(y), yaw_of(self._root[3:]))
 
     @property
     def upright(self) -> bool:
@@ -219,11 +214,6 @@ class SimulatedWorld:
     def _root(self) -> np.ndarray:
         """Positions of the torso's free joint, (7,), live."""
         return np.asarray(self._stepper.data.qpos[self._root_qpos : self._root_qpos + 7])
-
-    @property
-    def _local(self) -> Pose:
-        """Where the robot is in the frame of its state."""
-        return Pose(float(self._root[0]), float(self._root[1]), yaw_of(self._root[3:]))
 
     def _next_seed(self) -> int:
         self._stretches += 1
