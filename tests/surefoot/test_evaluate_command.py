@@ -110,18 +110,13 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, trained: Pa
     repertoire = read_repertoire(trained)
     nothing = replace(repertoire, elites=Elites(*(column[:0] for column in vars(repertoire.elites).values())))
     write_repertoire(folder / "empty.h5", nothing)
-    (folder / "text.h5").write_text("not a repertoire")
-    (folder / "cut.h5").write_bytes(trained.read_bytes()[:-999])
     (folder / "there.h5").write_text("")
     (folder / "other-unfinished.h5").write_bytes(trained.read_bytes())
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     cases = [
         ([folder / "empty.h5"], "the repertoire is empty: there is nothing to evaluate"),
-        ([trained, "--episodes", 10_001], "episodes must be a whole number from 1 to 10000, not 10001"),
-        ([trained, "--seed", 2**63], "seed must be a whole number from 0 to"),
         ([trained, "--threads", 10**5], "threads must be at least 1 and at most 1024"),
         ([folder / "none.h5"], "none.h5 cannot be read: no such file"),
-        ([folder / "text.h5"], "text.h5 cannot be read: it is not an HDF5 file"),
         ([trained, "--out", trained, "--overwrite"], "is the repertoire to be read"),
         ([trained, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
         ([trained, "--out", folder / "other.h5"], "or use --overwrite"),
@@ -129,7 +124,6 @@ def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, trained: Pa
         ([trained, "--out", "/"], "/ cannot be written: it is the root of all folders"),
         ([trained, "--picture", folder / "x.jpg"], "x.jpg must end in .png"),
         ([trained, "--picture", folder / "x.png", "--out", folder / "x.png"], "x.png is named twice"),
-        ([folder / "cut.h5"], "cut.h5 is damaged or incomplete"),
         ([trained, "--picture", folder / "no" / "x.png"], "there is no folder"),
     ]
     refused(cases, "evaluate")

@@ -1,15 +1,12 @@
 """`surefoot rehearse` as a user types it."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from adapt.damage.library import damage_library
 from adapt.rehearsal.storage import read_table
-from repertoire.archives.archive import Elites
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from tests.adapt.rehearsal.small import small_repertoire, small_robot
 
@@ -71,15 +68,11 @@ def test_a_rehearsal_on_other_models_than_the_training_is_told(run, file: Path) 
 
 def test_bad_input_ends_in_one_sentence_and_changes_nothing(refused, file: Path) -> None:
     folder = file.parent
-    repertoire = read_repertoire(file)
-    nothing = Elites(*(column[:0] for column in vars(repertoire.elites).values()))
-    write_repertoire(folder / "empty.h5", replace(repertoire, elites=nothing, thresholds=np.zeros(81)))
     (folder / "there.h5").write_text("")
     (folder / "other-unfinished.h5").write_bytes(file.read_bytes())
     (folder / "tail.yaml").write_text("- front_left:lost\n- tail:lost\n")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     cases = [
-        ([folder / "empty.h5"], "the repertoire is empty: there is nothing to evaluate"),
         ([file, "--out", file, "--overwrite"], "is the repertoire to be read"),
         ([file, "--out", folder / "there.h5"], "there.h5 exists already: choose another --out, or use"),
         ([*few(file), "--out", folder / "other.h5"], "or use --overwrite"),
