@@ -146,8 +146,8 @@ def test_the_old_gait_of_the_ant_tips_over_wherever_one_looks() -> None:
     gaits, row, damage = surefoot.load("ant"), told["incumbent"], told["damage"]
     assert surefoot.deploy(gaits, row, damage=damage, seconds=8, seed=1).summary().endswith("it falls")
     broken = parse_damage(damage, gaits.robot).apply(gaits.robot)
-    with Evaluator(gaits, {"whole": gaits.robot, "broken": broken}, backend=Threads(1)) as evaluator:
-        whole = evaluator.run(np.full(3, row), np.arange(3))
-        lame = evaluator.run(np.full(10, row), np.arange(10), robots=np.ones(10, np.int64))
+    evaluator = Evaluator(gaits, {"whole": gaits.robot, "broken": broken}, backend=Threads(1))
+    whole = evaluator.run(np.full(3, row), np.arange(3))
+    lame = evaluator.run(np.full(10, row), np.arange(10), robots=np.ones(10, np.int64))
     assert not whole.fell.any()
     assert lame.fell.all()

@@ -183,7 +183,7 @@ def test_a_robot_that_sees_its_goal_is_told_it_every_half_second(ant) -> None:
 def test_a_robot_that_would_tip_over_while_it_stands_sets_off_at_once() -> None:
     gaits = surefoot.load("quadruped")
     world = Watched(gaits.robot, read_changes(["back_left:lost@1"], gaits.robot), seed=1)
-    list(Mission(gaits, Plan(seconds=12.0), MissionSettings(refinement=0), world=world))
+    list(Mission(gaits, Plan(seconds=30.0), MissionSettings(refinement=0), world=world))
     after = [call for before, call in itertools.pairwise(world.calls) if before[0] == "set_upright"]
     assert {(name, options.get("abrupt")) for name, _, _, options in after} == {("drive", True)}
 
