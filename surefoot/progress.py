@@ -1,4 +1,4 @@
-"""Progress of long commands, and how they are interrupted."""
+"""Progress of long commands."""
 
 import threading
 import time

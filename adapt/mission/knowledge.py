@@ -85,7 +85,7 @@ class Knowledge:
         self._rate = thinking_rate(repertoire.robot) * settings.cores
         self._refined = 0  # searches
         self._recovered = set[str]()  # damages that it believed in until a motor worked
-        self._fresh = False  # whether the last one found a gait that was not tried yet
+        self._fresh = False  # whether the last search found a gait that was not tried yet
         self._others: list[int] = []  # gaits that are promising, too, after the last trial
         self._tried: set[int] = set()  # gaits, since it began to look for what is wrong
         robot = repertoire.robot

@@ -17,7 +17,8 @@ from robots.simulation.trace import TraceColumns
 WINDOW = 1.0  # [s] that a vector of features sums up: the period of the included periodic gaits
 _MODELS = 12  # of the robot, on each of which an episode of a gait tells what is usual
 _LARGEST = 6.0  # standardised residual beyond which more is no more evidence
-_FLOORS = (0.03, 0.05, 0.03, 0.03, 0.08)  # [rad, N m, rad, m, share] by which features may always differ
+# by which features may always differ: of joints [rad] and [N m], the torso, the path, and feet [share]
+_FLOORS = (0.03, 0.05, 0.03, 0.03, 0.08)
 ALLOWANCE = 1.5  # of the sums: standard deviations by which a window may exceed the usual for nothing
 THRESHOLD = 11.0  # of the sums, at which the monitor gives the alarm
 _MOST = 10.0  # standard deviations that a window counts at most: no single one gives the alarm

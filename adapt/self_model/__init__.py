@@ -7,6 +7,7 @@
 * `fit`: the search for those that explain it best.
 * `calibration`: which parameters of the whole robot may differ from its model, such as masses and friction,
   what was found of them, and its file; `calibrating` finds them by traces.
+* `relearner`: searches for better gaits on the models of what is believed to be wrong.
 * `forecast`: what all gaits would do under a model, from those that were simulated under it.
 
 The selector that uses them is `adapt.selectors.self_model`.

@@ -1,6 +1,6 @@
-"""One evaluator: elites of a repertoire run episodes under conditions, such as intact and with a damage.
+"""One evaluator: gaits of a repertoire run episodes under conditions, such as intact and with a damage.
 
-`Evaluator` runs chosen elites, for a question that a few episodes answer. `Evaluation` runs all of them under
+`Evaluator` runs chosen gaits, for a question that a few episodes answer. `Evaluation` runs all of them under
 all conditions, in blocks between which it is saved and can be interrupted. What both find are `Episodes`.
 """
 
@@ -39,14 +39,15 @@ _TIMED_EPISODES = 4  # of each worker under each of these conditions
 
 
 class Evaluator:
-    """Runs elites of a repertoire under conditions, in episodes as long as those of its training.
+    """Runs gaits of a repertoire under conditions, in episodes as long as those of its training.
 
     Args:
-        repertoire: whose elites run; not empty.
+        repertoire: whose gaits run, elites and specialists; not empty.
         conditions: robots by the name of their condition, or several models of each, every one as many. All
             share their controllers and measures.
         backend: what runs the episodes. No result depends on it.
-        objective: of episodes, (n,), if not their objectives, the minimum where the simulation diverged.
+        objective: function that scores episodes, (n,). By default their objectives, and the minimum objective
+            where the simulation diverged.
 
     Attributes:
         conditions: their names.
@@ -94,10 +95,10 @@ class Evaluator:
         traced: bool = False,
         on_finished: OnFinished | None = None,
     ) -> Episodes:
-        """Run an episode of each of n elites.
+        """Run an episode of each of n gaits.
 
         Args:
-            rows: of the elites in the repertoire, (n,).
+            rows: of the gaits in the repertoire, (n,).
             seeds: of the episodes, (n,).
             robots: numbers of those that they drive, (n,), see `robots`; the first by default.
             traced: whether to record what sensors read.
@@ -139,10 +140,10 @@ def objectives_and_falls(
 
 
 class Evaluation:
-    """Every one of k elites runs n episodes under every one of d conditions.
+    """Every one of k gaits runs n episodes under every one of d conditions.
 
-    The episodes' seeds are the same for all elites and conditions ("common random numbers"), so that what
-    sets two means apart is not that one elite started more luckily. Where conditions have several models of
+    The episodes' seeds are the same for all gaits and conditions ("common random numbers"), so that no gait
+    has an advantage by lucky starts. Where conditions have several models of
     their robots, these take turns from episode to episode. The result is a function of the
     repertoire, the conditions, n and the seed, whatever the threads, the blocks or the interruptions.
 

@@ -133,7 +133,7 @@ def deploy(
 ) -> Telemetry:
     """Run a controller until the time is up or the robot falls, see `robots.falls`.
 
-    Up to the robot's own episode limit this is the episode that `Simulation` evaluates for the same seed, of
+    Up to the robot's own episode limit this is the episode that a `Backend` runs for the same seed, of
     the robot whose episodes end when it falls.
 
     Args:

@@ -1,1 +1,1 @@
-"""Closed-loop simulation: episodes of one robot, and many on all cores."""
+"""Closed-loop simulation: the contract of backends, threads, and a robot as a Gymnasium environment."""

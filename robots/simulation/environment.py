@@ -1,4 +1,4 @@
-"""The walking task as a Gymnasium environment: the same physics, step for step, as `Simulation`."""
+"""The walking task as a Gymnasium environment: the same physics, step for step, as `Stepper`."""
 
 from collections.abc import Mapping
 from dataclasses import replace

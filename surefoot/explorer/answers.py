@@ -1,4 +1,4 @@
-"""`Answers`: what the page is told of a gait or a recovery; `docs/tutorials/explorer.md` has a list."""
+"""`Answers`: what the page is told of a gait or a recovery."""
 
 import base64
 import re
