@@ -28,8 +28,9 @@ class RecoveryRequest(Record):
             0 the robot switches without any.
         think: how long self-model simulates after the first trial of each gait [s], for robots that must be
             quick: what it finds then depends on the machine. By default as long as its episodes take.
-        think_episodes: the same as a number of episodes, which finds the same on every machine; 800 where
-            neither is given. Each rehearsed damage is simulated in any case.
+        think_episodes: episodes that self-model simulates after the first trial of each gait; the result then
+            depends on no machine. By default 800, where `think` is not given. Each rehearsed damage is
+            simulated in any case.
         refine: episodes of each search for a better gait on what self-model believes to be wrong, of which
             there are at most three; 0 for none. By default 4000 for gaits of up to 100 parameters, and 2000
             for others.
@@ -97,7 +98,8 @@ class StrengtheningRequest(Record):
     """What is to be done before anything breaks, where a repertoire has no good gait for a damage.
 
     Attributes:
-        below: search for a gait where the best one makes less than this share of the healthy distance.
+        below: search for a new gait for each damage under which the best gait walks less than this share of
+            the healthy distance.
         episodes_per_damage: episodes of each search at most; it ends sooner where it does not pay. For the
             included Ant they take about a quarter of an hour on two cores, for the Hexapod five minutes.
         randomization: refine on models of the robot with other masses, friction etc., such as
@@ -116,8 +118,8 @@ class CalibrationRequest(Record):
 
     Attributes:
         prior: what may be different from the model, at most, e.g. mass=0.8:1.2,friction=0.5:1.5,
-            strength=0.8:1.2,damping=0.5:2,offset=-0.05:0.05,delay=0:2; what is left out is as built. By
-            default wide ranges of all.
+            strength=0.8:1.2,damping=0.5:2,offset=-0.05:0.05,delay=0:2; what is not named keeps the value of
+            the model. By default all may differ, in wide ranges.
         sensors: sensors that the robot has; traces need no columns of others.
         models: how many models run each gait in each of three rounds, and make the result.
         seed: seed from which all random numbers derive.
