@@ -51,7 +51,7 @@ SMALL = {  # of commands and of Python, so that a page takes seconds
     r"--domains sphere-100 --evaluations 4000": "--domains sphere-20 --evaluations 400 "
     "--algorithms map-elites,sep-cma-mae",
     r"--think-episodes 300": "--refine 0 --trials 4 --think-episodes 40",
-    r"recover hexapod --damage (\S+halved)": r"recover hexapod --damage \1 --trials 4 --refine 0 "
+    r"recover hexapod --damage (\S+one-sided)": r"recover hexapod --damage \1 --trials 4 --refine 0 "
     "--think-episodes 9",
     r"recover hexapod --damage (\S+) --out": r"recover hexapod --damage \1 --think-episodes 40 --refine 40 "
     "--trials 2 --out",
