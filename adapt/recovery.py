@@ -71,8 +71,8 @@ def recover(
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done,
             perhaps from other threads.
-        interrupted: asked before each trial, and while the selector thinks, whether to stop with the best
-            gait so far.
+        interrupted: asked during the rehearsal, after each trial and while the selector thinks, whether to
+            stop with the best gait so far.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector.
