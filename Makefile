@@ -11,6 +11,8 @@ OLDEST_TESTS ?= tests/surefoot/test_api.py tests/surefoot/test_recover_command.p
 FAST_TESTS ?= $(addprefix tests/repertoire/,algorithms archives emitters networks problems strategies) \
 	$(addprefix tests/robots/,controllers simulation task) tests/adapt/selectors \
 	$(wildcard tests/adapt/test_confirmation.py tests/adapt/test_damage_texts.py tests/suites/test_statistics.py tests/test_page_figures.py)
+# a file runs on one worker, and files in their order: the last ones are short
+PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
@@ -30,13 +32,13 @@ demo: $(INSTALLED) ## train a small Ant repertoire, break a leg, walk on: about 
 	$(BIN)/surefoot demo --out demo --overwrite
 
 test: $(INSTALLED) ## run the tests, but for those of test-slow
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not slow and not real_time"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not real_time"
 
 test-fast: $(INSTALLED) ## run units and laws, after every edit
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m "not slow and not real_time" $(FAST_TESTS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not real_time" $(FAST_TESTS)
 
 test-slow: $(INSTALLED) ## run the tests that take minutes: whole studies and programs, and what keeps time with a clock
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup -m slow
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m slow
 	$(BIN)/python -m pytest -m real_time
 
 test-browser: $(INSTALLED) ## run the tests of the explorer in a real browser: BROWSER=/usr/bin/chromium
@@ -47,7 +49,7 @@ test-oldest: ## run a slice of the tests with the lowest versions that pyproject
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable '.[dev]'
-	NUMBA_CACHE_DIR=.venv-oldest/kernels .venv-oldest/bin/python -m pytest -p no:cacheprovider --numprocesses auto --dist loadgroup $(OLDEST_TESTS)
+	NUMBA_CACHE_DIR=.venv-oldest/kernels .venv-oldest/bin/python -m pytest -p no:cacheprovider $(PARALLEL) $(OLDEST_TESTS)
 
 check: $(INSTALLED) ## format, lint and types
 	$(BIN)/ruff format --check .
@@ -74,4 +76,4 @@ soak: $(INSTALLED) ## kill runs at random and compare with undisturbed ones, for
 	$(BIN)/python -m benchmarks soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED)
 
 clean: ## remove the virtual environment and what the demo made
-	rm -rf $(VENV) demo demo-hexapod build docs/_build *.egg-info
+	rm -rf $(VENV) demo build docs/_build *.egg-info

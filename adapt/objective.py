@@ -26,16 +26,13 @@ class RecoveryObjective(ABC):
         name: one of `OBJECTIVES`.
         least: the worst value that counts.
         nowhere: value up to which a robot got nowhere; minus infinity where values do not tell.
+        zero: the value from which shares such as "90% of the best" are counted.
     """
 
     name: ClassVar[str]
     least: float
     nowhere: float = -np.inf
-
-    @property
-    @abstractmethod
-    def zero(self) -> float:
-        """The value from which shares such as "90% of the best" are counted."""
+    zero: float = 0.0
 
     @abstractmethod
     def of(self, episodes: Episodes) -> np.ndarray:
@@ -58,7 +55,7 @@ class TrainingReward(RecoveryObjective):
     name = "reward"
 
     @property
-    def zero(self) -> float:
+    def zero(self) -> float:  # type: ignore[override]
         """The worst value that counts."""
         return self.least
 
@@ -83,9 +80,6 @@ class Progress(RecoveryObjective):
         price: of a fall in the first step [m], positive.
         steps: control steps of a whole episode.
         nowhere: see `RecoveryObjective` [m].
-
-    Raises:
-        InvalidValueError: the price is not positive and finite.
     """
 
     price: float
@@ -102,21 +96,16 @@ class Progress(RecoveryObjective):
         """A fall in the first step."""
         return -self.price
 
-    @property
-    def zero(self) -> float:
-        """No distance."""
-        return 0.0
-
     def of(self, episodes: Episodes) -> np.ndarray:
         """See `RecoveryObjective`."""
         progress = episodes.distances - self.price * (1 - episodes.steps / self.steps)
         return np.where(episodes.diverged, self.least, np.maximum(progress, self.least))
 
     def of_table(self, table: Table) -> Table:
-        """See `RecoveryObjective`; distances vary from episode to episode as the rewards do, in proportion.
+        """See `RecoveryObjective`; noise is scaled as the spread of the objectives is.
 
-        Files that do not tell distances tell how far gaits came after two fifths of an episode: those that
-        survive it are taken to go on as fast.
+        Where a file does not tell distances, gaits that survive are taken to go on as fast as in the first
+        two fifths of an episode.
         """
         shown = dict(zip(table.evidence_names, np.moveaxis(table.evidence, 2, 0), strict=True))
         survived, distances = shown["survived [share]"], table.distances
@@ -133,16 +122,7 @@ class Progress(RecoveryObjective):
 
 
 def find_objective(name: str, repertoire: Repertoire, healthy: float) -> RecoveryObjective:
-    """The recovery objective of a name.
-
-    Args:
-        name: one of `OBJECTIVES`.
-        repertoire: of the robot.
-        healthy: distance that the healthy robot walks [m].
-
-    Raises:
-        UnknownNameError: there is no such objective.
-    """
+    """The recovery objective of a name, for a robot that walks so far when it is healthy [m]."""
     if name not in OBJECTIVES:
         raise UnknownNameError("recovery objective", name, OBJECTIVES)
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure

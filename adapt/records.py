@@ -9,9 +9,10 @@ import numpy as np
 
 from robots.deployment.walk import IN_CIRCLES
 from robots.errors import InvalidValueError
+from robots.words import counted
 
 FORMAT = "surefoot-recovery"
-VERSION = 10
+VERSION = 11
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
 _MORE = 1.1  # share of the healthy distance beyond which the gait of the whole robot was a poor one
@@ -25,11 +26,7 @@ def format_objective(value: float) -> str:
 
 
 def diagnosis_words(diagnosis: Iterable[tuple[str, float]]) -> str:
-    """The first three causes in a line, e.g. "front_left:dead 0.83, front_left:lost 0.10".
-
-    Args:
-        diagnosis: causes and their probabilities, the most probable first.
-    """
+    """The first three causes, the most probable first, in a line, e.g. "front_left:dead 0.83"."""
     likely = [(name, p) for name, p in list(diagnosis)[:3] if p >= _NEGLIGIBLE]
     return ", ".join(f"{name} {p:.2f}" for name, p in likely)
 
@@ -39,15 +36,10 @@ class Outcome:
     """What one trial measured.
 
     Attributes:
-        objective: in its own units.
-        fell: whether the trial ended in a fall.
-        evidence: what else there was to see, (e,), as `adapt.evidence` lists it; empty if nothing
-            was looked at.
+        objective: in its own units, finite.
+        evidence: what else there was to see, (e,), see `adapt.evidence`; empty if nothing was looked at.
         trace: what the sensors read in every control step, (steps, c), see `robots.simulation.trace`; without
             rows if nothing was recorded.
-
-    Raises:
-        InvalidValueError: a number is not finite, or the evidence is not one row of numbers.
     """
 
     objective: float
@@ -64,17 +56,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Thought:
-    """What a selector simulated between two trials.
-
-    Attributes:
-        seconds: that it took.
-        episodes: that it simulated.
-        explained: share of what the trials showed beyond a healthy robot that the best fit explains, 0 to 1.
-    """
+    """What a selector simulated between two trials."""
 
     seconds: float
     episodes: int
-    explained: float
+    explained: float  # share of what sets the trials apart from a healthy robot's that the best fit explains
 
     @property
     def words(self) -> str:
@@ -87,39 +73,30 @@ class Trial:
     """One controller tried on the damaged robot, in a single episode.
 
     Attributes:
-        number: of the trial, from 1.
-        row: of the controller in the repertoire.
-        cell: of the controller in the archive.
-        seed: of the episode.
+        row: of the controller in the repertoire, and `cell` in the archive.
         predicted: objective expected before the trial.
-        measured: objective; the least value that counts, see `RecoveryObjective`, where the simulation
-            diverged.
+        measured: objective; the least value that counts, see `RecoveryObjective`, if the simulation diverged.
         fell: whether the robot fell, or the simulation diverged.
-        steps: control steps survived.
-        distance: progress towards the target [m].
         diagnosis: what the selector then holds to be wrong, the most probable first: texts of damages, or
             "unknown", with their probabilities, those below a hundredth left out; empty if it does not ask.
-        confirms: whether it is a confirmation trial, see `Confirmation`.
         specialist: the damages for which it was refined, if it is one of the repertoire's specialists; or "".
-        refined: whether the controller was found during the recovery, see `RefinedGait`.
-        thought: what the selector simulated after it, if it did.
         objective: what `predicted` and `measured` are, as in the `Recovery`: `progress` is in metres.
     """
 
-    number: int
+    number: int  # from 1
     row: int
     cell: tuple[int, ...]
     seed: int
     predicted: float
     measured: float
     fell: bool
-    steps: int
-    distance: float
+    steps: int  # control steps survived
+    distance: float  # progress towards the target [m]
     diagnosis: dict[str, float] = field(default_factory=dict)
-    confirms: bool = False
+    confirms: bool = False  # whether it is a confirmation trial
     specialist: str = ""
-    refined: bool = False
-    thought: Thought | None = None
+    refined: bool = False  # whether the controller was found during the recovery
+    thought: Thought | None = None  # after it
     objective: str = "progress"
 
 
@@ -128,13 +105,11 @@ class Confirmation:
     """How the controller that a search recommends compares with the incumbent in confirmation trials.
 
     Attributes:
-        row: of the recommended controller, which is not the incumbent.
         trials: numbers of confirmation trials of it and of the incumbent.
         falls: how many of these ended in a fall; of the incumbent's other trials if they stand for them.
         difference: of their mean objectives in these trials; None if nothing can be compared.
-        standard_error: of that difference.
-        stays_up: whether the recommended controller never fell, and the incumbent in all of its trials, and
-            more than once or as expected.
+        stays_up: whether it never fell, and the incumbent always fell or got nowhere, more than once or as
+            expected.
     """
 
     row: int
@@ -167,14 +142,22 @@ class Confirmation:
         """What the trials showed, in words."""
         if self.difference is None or self.standard_error is None:
             unconfirmed = "too few trials were left to confirm that the new gait is better than the old one"
-            return f"{unconfirmed}, but that fell and the new one did not" if self.stays_up else unconfirmed
+            return (
+                f"{unconfirmed}, but that fell or got nowhere, and the new one did not"
+                if self.stays_up
+                else unconfirmed
+            )
         if self.difference == 0:
             return "the new gait did as well as the old one in the confirmation trials"
         sense = "better" if self.difference > 0 else "worse"
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
-        doubt = ", but that fell and the new one did not" if self.stays_up and self.difference < 0 else doubt
+        doubt = (
+            ", but that fell or got nowhere, and the new one did not"
+            if self.stays_up and self.difference < 0
+            else doubt
+        )
         doubt = ", but falls" if self.falls_instead else doubt
-        count = f"{self.trials[0]} confirmation trial{'s' * (self.trials[0] != 1)}"
+        count = counted(self.trials[0], "confirmation trial")
         against = self.trials[1] or "the old gait's first trial"
         return (
             f"the new gait did {format_objective(abs(self.difference))} ± "
@@ -185,51 +168,29 @@ class Confirmation:
 
 @dataclass(frozen=True, eq=False)
 class RefinedGait:
-    """A gait that was found during a recovery, and where it comes from.
+    """A gait that was found during a recovery, and where it comes from."""
 
-    Attributes:
-        solution: its parameters, (n,) float32.
-        row: by which trials name it, after those of the repertoire.
-        parent: row of the gait that the search started from.
-        score: mean recovery objective on the models.
-        before: that of the parent.
-        episodes: that the search took.
-        believed: texts of the damages that it was made for.
-        fall: how probable a fall is by its episodes on the models.
-    """
-
-    solution: np.ndarray
-    row: int
-    parent: int
-    score: float
-    before: float
-    episodes: int
-    believed: tuple[str, ...]
-    fall: float = 0.5
+    solution: np.ndarray  # its parameters, (n,) float32
+    row: int  # by which trials name it, after those of the repertoire
+    parent: int  # row of the gait that the search started from
+    score: float  # mean recovery objective on the models
+    before: float  # that of the parent
+    episodes: int  # that the search took
+    believed: tuple[str, ...]  # texts of the damages that it was made for
+    fall: float = 0.5  # how probable a fall is by its episodes on the models
 
 
 @dataclass(frozen=True)
 class Performance:
-    """How well a controller does on a robot, over several episodes.
+    """How well a controller does on a robot, over several episodes."""
 
-    Attributes:
-        objective: mean.
-        standard_error: of that mean.
-        distance: mean progress towards the target [m]; negative where the robot went backwards.
-        falls: episodes in which the robot fell or the simulation diverged.
-        episodes: how many there were.
-        course: how it went over the ground, see `robots.deployment.walk.Walk`: "straight", "in a curve" or
-            "in circles"; "" where every episode diverged, or nobody asked.
-        way: the same in full words.
-    """
-
-    objective: float
-    standard_error: float
-    distance: float
-    falls: int
+    objective: float  # mean
+    standard_error: float  # of that mean
+    distance: float  # mean progress towards the target [m]
+    falls: int  # episodes in which the robot fell or the simulation diverged
     episodes: int
-    course: str = ""
-    way: str = ""
+    course: str = ""  # "straight", "in a curve" or "in circles", see `robots.deployment.walk.Walk`
+    way: str = ""  # the same in full words
 
     def walks(self, before: float, share: float = WALKING) -> bool:
         """Whether the robot mostly stays up and makes at least a share of the distance before [m]."""
@@ -252,33 +213,15 @@ class Performance:
 class Recovery:
     """How a recovery went.
 
-    The search saw single episodes, as on a real robot, and the controller chosen is the best of them by what
-    the selector believes: a maximum of noisy numbers, which flatters it. The performances are therefore
-    measured afresh, all on the same seeds, none of which was used in a trial. They can be compared with each
-    other, and `recovered` may be lower than the trials that it was chosen for.
+    The search saw single episodes, as on a real robot, and the best of noisy numbers flatters. The
+    performances are therefore measured afresh, all on the same seeds, none of which was used in a trial.
 
     Attributes:
-        robot: name of the robot.
-        damage: text of the damage.
-        selector: name of what chose the trials.
-        objective: what it was after, `progress` or `reward`, see `adapt.objective`.
-        seed: from which every episode's seed derives.
-        incumbent: row of the controller that the robot walked with before the damage: among those with the
-            highest objectives the one that does best on average on the intact robot, since the highest
-            objective itself is a maximum over single episodes.
-        healthy: the incumbent on the intact robot.
-        broken: the incumbent on the damaged robot.
-        recovered: the chosen controller on the damaged robot.
-        oracle: the best controller of the repertoire on the damaged robot; None if it was not asked for.
-        oracle_row: row of that controller.
+        incumbent: row of the controller that the robot walked with before the damage, see `find_incumbent`.
         trials: in order; the first is of the incumbent.
         confirmation: of the controller that the search recommended; None if that is the incumbent, or if no
             confirmation was asked for.
-        row: of the chosen controller in the repertoire: the incumbent unless another one was confirmed.
-        cell: of the chosen controller in the archive.
-        stop: why the search stopped.
-        refined: gaits that were found on the way; `row` may be that of one.
-        seconds: length of an episode [s].
+        row: of the chosen controller: the incumbent unless another one was confirmed; or of a refined one.
     """
 
     robot: str
@@ -286,19 +229,17 @@ class Recovery:
     selector: str
     seed: int
     incumbent: int
-    healthy: Performance
-    broken: Performance
-    recovered: Performance
-    oracle: Performance | None
-    oracle_row: int | None
+    healthy: Performance  # the incumbent on the intact robot
+    broken: Performance  # the incumbent on the damaged robot
+    recovered: Performance  # the chosen controller on the damaged robot
     trials: tuple[Trial, ...]
     confirmation: Confirmation | None
     row: int
-    cell: tuple[int, ...]
-    stop: str
-    objective: str = "reward"
+    cell: tuple[int, ...]  # of the chosen controller
+    stop: str  # why the search stopped
+    objective: str = "reward"  # or `progress`, see `adapt.objective`
     refined: tuple[RefinedGait, ...] = ()
-    seconds: float | None = None
+    seconds: float | None = None  # length of an episode [s]
 
     @property
     def falls(self) -> int:
@@ -308,8 +249,8 @@ class Recovery:
     @property
     def effort(self) -> str:
         """Its trials and falls, in words."""
-        trials, falls = len(self.trials), self.falls
-        return f"{trials} trial{'s' * (trials != 1)} and {falls or 'no'} fall{'s' * (falls != 1)}"
+        falls = counted(self.falls, "fall") if self.falls else "no falls"
+        return f"{counted(len(self.trials), 'trial')} and {falls}"
 
     @property
     def diagnosis(self) -> dict[str, float]:
@@ -326,7 +267,7 @@ class Recovery:
             reason = self.confirmation.words if self.confirmation else reason
             return f"keeping the old gait: {reason}; with it {does}"
         gain = self.recovered.objective - self.broken.objective
-        stays_up = 2 * self.broken.falls > self.broken.episodes and self.recovered.walks(before)
+        stays_up = self.recovered.walks(before) and not self.broken.walks(before, LIMPING)
         if gain <= 0 and not stays_up:
             return "not recovered: the new gait does no better than the old one, measured afresh"
         if not stays_up and gain <= math.hypot(self.recovered.standard_error, self.broken.standard_error):
@@ -349,14 +290,10 @@ class Recovery:
 
     def performances(self) -> dict[str, Performance]:
         """What was measured, by name."""
-        known = {"healthy": self.healthy, "broken": self.broken, "recovered": self.recovered}
-        return known | ({"oracle": self.oracle} if self.oracle else {})
+        return {"healthy": self.healthy, "broken": self.broken, "recovered": self.recovered}
 
     def to_json(self) -> dict[str, object]:
-        """A dictionary that `json.dump` takes, with the name and version of this format first.
-
-        It tells where refined gaits come from, but not their parameters.
-        """
+        """A dictionary for `json.dump`, with the format first; refined gaits without their parameters."""
         known: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(self)}
         for gait in known["refined"]:
             del gait["solution"]  # thousands of numbers

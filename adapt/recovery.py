@@ -1,24 +1,30 @@
-"""Recovery: tries controllers of a repertoire on a damaged robot until one works."""
+"""Recovery: tries controllers of a repertoire on a damaged robot until one works.
 
-from collections.abc import Callable
+An `Experiment` is how gaits are tried, here and in the suites.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adapt.confirmation import ConfirmedSearch
 from adapt.damage.damage import Damage
-from adapt.experiment import Attempt, Experiment
+from adapt.evidence import evidence_of
 from adapt.objective import Progress, RecoveryObjective, find_objective
-from adapt.oracle import find_oracle, true_objectives
-from adapt.records import Performance, Recovery, Trial
+from adapt.records import Outcome, Performance, Recovery, Trial
 from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.rehearsal.table import Table
+from adapt.relearning.refinement import RefinementSettings, Refiner
 from adapt.requests import RecoveryRequest
-from adapt.selectors.catalogue import choose_selector, find_selector
-from adapt.selectors.selector import Prior, Selector
+from adapt.selectors.catalogue import SelectorEntry, choose_selector, find_selector, make_selector
+from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.calibration import Calibration
-from adapt.self_model.twin import Thinking
+from adapt.self_model.features import check_sensors
+from adapt.self_model.twin import EPISODES, Thinking
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
 from robots.deployment.walk import Walk
@@ -31,13 +37,108 @@ from robots.simulation.threads import ALL_CORES
 
 PERFORMANCE_EPISODES = 10
 _CANDIDATES = 20
-_TAKES_TIME = (
-    "rehearsing lost and dead legs",
-    "trying every gait",
-    "thinking",
-    "refining a gait",
-)  # in words
+_TAKES_TIME = ("rehearsing lost and dead legs", "trying every gait", "thinking", "refining a gait")
 _NEGLIGIBLE = 0.01  # probability below which a cause is left out of the record
+
+
+class Attempt(NamedTuple):
+    """A trial that was run, and told to what asked for it; the outcome is without the noise of `measured`."""
+
+    row: int
+    seed: int
+    predicted: float
+    outcome: Outcome
+    episodes: Episodes
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A damaged robot, on which gaits of a repertoire are tried, and what is known of it beforehand."""
+
+    repertoire: Repertoire  # of the whole robot
+    request: RecoveryRequest
+    damaged: Evaluator  # runs gaits on the damaged robot, scored by the aim; what is refined is added to it
+    aim: RecoveryObjective  # what gaits are selected, refined and scored by
+    prior: Prior  # what is known of all gaits on the whole robot
+    table: Table | None = None  # the rehearsal that the selector is given, with the aim's values
+    backend: Backend = ALL_CORES  # runs the episodes that a selector simulates between trials
+
+    @property
+    def entry(self) -> SelectorEntry:
+        """What chooses the trials."""
+        return find_selector(self.request.selector)
+
+    def selector(
+        self,
+        *,
+        refiner: Refiner | None = None,
+        on_thinking: Callable[[float], None] | None = None,
+        on_refining: Callable[[float], None] | None = None,
+        **known: Any,
+    ) -> Selector:
+        """Start the selector, perhaps with another refiner, and with further fields of `Thinking`."""
+        request, thinking = self.request, None
+        if self.entry.thinks:
+            refiner = refiner or RefinementSettings.of(self.repertoire, request.refine)
+            thinking = Thinking(
+                self.repertoire,
+                request.think_episodes or EPISODES,
+                check_sensors(request.sensors),
+                objective=self.aim,
+                refinement=None if request.refine == 0 else refiner,
+                backend=self.backend,
+                **known,
+            )
+        context = Context(
+            self.prior,
+            trials=request.trials,
+            seed=request.seed,
+            max_falls=request.max_falls,
+            table=self.table,
+            thinking=thinking,
+            on_thinking=on_thinking,
+            on_refining=on_refining,
+        )
+        return make_selector(self.entry, context)
+
+    def trials(
+        self,
+        search: Selector | ConfirmedSearch,
+        *,
+        first: int = 0,
+        begin: int | None = None,
+        measured: Callable[[Outcome, int], Outcome] = lambda outcome, _: outcome,
+    ) -> Iterator[Attempt]:
+        """Trial after trial, until the search asks for none.
+
+        The first trial's number decides its seed, and `begin` its gait, in place of what the search asks for;
+        `measured` is what the search is told of an outcome, by the number of the trial.
+        """
+        traced, known = self.entry.thinks, 0
+        for number in count(first):
+            row = begin if begin is not None and number == first else search.ask()
+            if row is None:
+                return
+            predicted = float(search.predicted[row])
+            seeds = derive_seeds(self.request.seed, SeedFamily.TRIALS, number, 1)
+            outcome, episodes = run_trial(self.damaged, row, seeds, traced=traced)
+            search.tell(row, measured(outcome, number))
+            for gait in search.refined[known:]:
+                self.damaged.add(gait.solution[None])
+            known = len(search.refined)
+            yield Attempt(row, int(seeds[0]), predicted, outcome, episodes)
+
+
+def run_trial(evaluator: Evaluator, row: int, seeds: np.ndarray, *, traced: bool) -> tuple[Outcome, Episodes]:
+    """Run a controller once, in the episode of the only seed."""
+    episodes = evaluator.run(np.array([row]), seeds, traced=traced)
+    outcome = Outcome(
+        objective=float(evaluator.objectives(episodes)[0]),
+        fell=bool(episodes.fell[0]),
+        evidence=evidence_of(episodes, evaluator.robots[0])[0],
+        trace=np.empty((0, 0)) if episodes.traces is None else episodes.traces[0],
+    )
+    return outcome, episodes
 
 
 def recover(
@@ -48,7 +149,7 @@ def recover(
     table: Table | None = None,
     rehearse: bool = False,
     calibration: Calibration | None = None,
-    thinking: Thinking | None = None,
+    refiner: Refiner | None = None,
     backend: Backend = ALL_CORES,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
@@ -56,69 +157,46 @@ def recover(
 ) -> Recovery:
     """Find a controller that works on the damaged robot.
 
-    Args:
-        repertoire: of the intact robot.
-        damage: what broke.
-        request: what to do.
-        table: the repertoire's rehearsal.
-        rehearse: whether to rehearse each leg dead and lost first, see `quick_rehearsal`, if there is no
-            table and the selector makes use of one.
-        calibration: models of the real robot. Then one of them, which the seed chooses, is damaged in place
-            of the repertoire's robot, and a selector that simulates thinks with the medians of all.
-        thinking: what a selector that simulates may do between trials, in place of what the request says of
-            that.
-        backend: what runs the episodes. The result does not depend on it.
-        on_trial: called after each trial.
-        on_progress: called with what takes time between trials, in words, and the share of it that is done,
-            perhaps from other threads.
-        interrupted: asked during the rehearsal, after each trial and while the selector thinks, whether to
-            stop with the best gait so far.
-
-    Raises:
-        UnknownNameError: the robot has no such part, or there is no such selector.
-        InvalidValueError: the repertoire is empty or does not fit its robot, or the selector needs a table
-            and there is none or the other way round.
+    The table is the repertoire's rehearsal; if there is none and the selector makes use of one, `rehearse`
+    has each leg rehearsed dead and lost first. With a calibration one of its models, which the seed chooses,
+    is damaged in place of the repertoire's robot, and a selector that simulates thinks with the medians of
+    all. `on_progress` is told what takes time between trials, in words, and the share of it that is done,
+    perhaps from other threads. `interrupted` is asked again and again whether to stop with the best gait.
     """
-    seed, robot = request.seed, repertoire.robot
     _check_repertoire(repertoire)
-    entry = find_selector(request.selector)
-    if not entry.thinks and (thinking is not None or request.thinks):
+    seed, entry = request.seed, find_selector(request.selector)
+    if not entry.thinks and (refiner or request.thinks):
         raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
-    rehearsing, trying, thinking_on, refining = (
+    rehearsing, trying, thinking, refining = (
         on_progress and partial(on_progress, what) for what in _TAKES_TIME
     )
-    if calibration:
-        robot = calibration.sample(robot, seed)
+    known = calibration.middle(repertoire.robot) if calibration else repertoire.robot
+    robot = calibration.sample(repertoire.robot, seed) if calibration else repertoire.robot
     broken = damage.apply(robot)
     if rehearse and table is None and (entry.thinks or entry.needs_table):
         table = quick_rehearsal(
             repertoire, seed=seed, backend=backend, on_progress=rehearsing, stop=interrupted
         )
-    entry = choose_selector(entry, table)
+    choose_selector(entry, table)
     intact = Evaluator(repertoire, {"intact": robot}, backend=backend)
     incumbent = find_incumbent(intact, seed=seed)
     whole = fresh_episodes(intact, incumbent, seed)
     aim = find_objective(request.objective, repertoire, float(whole.distances.mean()))
-    experiment = _experiment(
-        repertoire,
-        request.model_copy(update={"selector": entry}),
-        broken,
-        aim,
-        believed=calibration.middle(repertoire.robot) if calibration else robot,
-        table=table and aim.of_table(table),
-        backend=backend,
-        on_progress=trying,
-    )
-    hurried = thinking.hurried if thinking else lambda: False
+    table = table and aim.of_table(table)
+    damaged = Evaluator(repertoire, {"damaged": broken}, backend=backend, objective=aim.of)
+    prior = prior_of(repertoire, known, aim, table, seed, backend, trying)
+    request = request.model_copy(update={"selector": entry})
+    experiment = Experiment(repertoire, request, damaged, aim, prior, table, backend)
     selector = experiment.selector(
-        thinking,
-        on_thinking=thinking_on,
+        refiner=refiner,
+        on_thinking=thinking,
         on_refining=refining,
-        calibration=(thinking and thinking.calibration) or calibration,
-        hurried=lambda: hurried() or interrupted(),
+        calibration=calibration,
+        hurried=interrupted,
     )
     search = ConfirmedSearch(selector, incumbent, confirmations=request.confirmations, nowhere=aim.nowhere)
     tried = _trials(experiment, search, on_trial, interrupted)
+    chosen = search.recommendation()
     return Recovery(
         robot=robot.name,
         damage=str(damage),
@@ -127,51 +205,16 @@ def recover(
         seed=seed,
         incumbent=incumbent,
         healthy=performance_of(whole, aim),
+        broken=performance_of(fresh_episodes(damaged, incumbent, seed), aim),
+        recovered=performance_of(fresh_episodes(damaged, chosen, seed), aim),
         trials=tried,
+        confirmation=search.confirmation(),
+        row=chosen,
+        cell=_cell(repertoire, selector, chosen),
         stop="it was interrupted" if interrupted() else search.stop,
+        refined=selector.refined,
         seconds=broken.description.episode_steps * robot.control_step,
-        **_handed_over(experiment, search, incumbent),
     )
-
-
-def _experiment(
-    repertoire: Repertoire,
-    request: RecoveryRequest,
-    broken: Robot,
-    aim: RecoveryObjective,
-    *,
-    believed: Robot,
-    table: Table | None,
-    backend: Backend,
-    on_progress: Callable[[float], None] | None,
-) -> Experiment:
-    """The experiment on a broken robot, of which, when it was whole, `believed` is the known model."""
-    prior = prior_of(repertoire, believed, aim, table, request.seed, backend, on_progress)
-    damaged = Evaluator(repertoire, {"damaged": broken}, backend=backend, objective=aim.of)
-    truth = None
-    if request.oracle or find_selector(request.selector).needs_truth:
-        truth = true_objectives(damaged, seed=request.seed, on_progress=on_progress)
-    return Experiment(repertoire, request, damaged, aim, prior, table, truth, backend)
-
-
-def _handed_over(experiment: Experiment, search: ConfirmedSearch, incumbent: int) -> dict[str, Any]:
-    """Fields of a `Recovery`: the gait that it hands over, and how well that, the old and the best one do."""
-    aim, damaged, request = experiment.aim, experiment.damaged, experiment.request
-    chosen = search.recommendation()
-    recovered = performance_of(fresh_episodes(damaged, chosen, request.seed), aim)
-    best, reached = None, None
-    if request.oracle and experiment.truth is not None:
-        best, reached = _oracle(damaged, aim, experiment.truth, (chosen, recovered), request.seed)
-    return {
-        "row": chosen,
-        "cell": _cell(experiment.repertoire, search.selector, chosen),
-        "broken": performance_of(fresh_episodes(damaged, incumbent, request.seed), aim),
-        "recovered": recovered,
-        "oracle": reached,
-        "oracle_row": best,
-        "confirmation": search.confirmation(),
-        "refined": search.selector.refined,
-    }
 
 
 def prior_of(
@@ -183,18 +226,16 @@ def prior_of(
     backend: Backend,
     on_progress: Callable[[float], None] | None = None,
 ) -> Prior:
-    """What is known of all gaits on the intact robot, which run there if nobody knows how far they come."""
-    gaits = repertoire.gaits
-    objectives = gaits.objectives
-    if isinstance(aim, Progress):
-        if table is None:
-            intact = Evaluator(repertoire, {"intact": robot}, backend=backend)
-            evaluation = Evaluation(intact, episodes=1, seed=seed, family=SeedFamily.REHEARSAL)
-            evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)))
-            objectives = aim.of(evaluation.results())
-        else:
-            objectives = np.asarray(table.objectives[0], np.float64)
-    return Prior(objectives, gaits.measures, aim.least)
+    """Objectives of all gaits on the intact robot, where they run if the rehearsal does not tell."""
+    objectives = repertoire.gaits.objectives
+    if isinstance(aim, Progress) and table is not None:
+        objectives = np.asarray(table.objectives[0], np.float64)
+    elif isinstance(aim, Progress):
+        intact = Evaluator(repertoire, {"intact": robot}, backend=backend)
+        evaluation = Evaluation(intact, episodes=1, seed=seed, family=SeedFamily.REHEARSAL)
+        evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)))
+        objectives = aim.of(evaluation.results())
+    return Prior(objectives, repertoire.gaits.measures, aim.least)
 
 
 def _trials(
@@ -205,39 +246,44 @@ def _trials(
 ) -> tuple[Trial, ...]:
     """Try what the search asks for until it stops, at least the incumbent."""
     attempts, tried = experiment.trials(search, first=1), list[Trial]()
+    repertoire, selector = experiment.repertoire, search.selector
     while not (tried and interrupted()):
         confirms = search.confirms
         if (attempt := next(attempts, None)) is None:
             break
-        tried.append(_trial(experiment, search.selector, attempt, len(tried) + 1, confirms=confirms))
+        trial = Trial(
+            number=len(tried) + 1,
+            row=attempt.row,
+            cell=_cell(repertoire, selector, attempt.row),
+            specialist=repertoire.speciality(attempt.row),
+            refined=attempt.row >= len(repertoire),
+            seed=attempt.seed,
+            predicted=attempt.predicted,
+            measured=attempt.outcome.objective,
+            fell=attempt.outcome.fell,
+            steps=int(attempt.episodes.steps[0]),
+            distance=float(attempt.episodes.distances[0]),
+            diagnosis={cause: p for cause, p in selector.reported_diagnosis() if p >= _NEGLIGIBLE},
+            confirms=confirms,
+            thought=selector.thought(),
+            objective=experiment.aim.name,
+        )
+        tried.append(trial)
         if on_trial:
-            on_trial(tried[-1])
+            on_trial(trial)
     return tuple(tried)
 
 
 def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
     """Row of the controller that the intact robot walks with.
 
-    Of the 20 elites with the highest objectives it is the one with the highest mean over ten fresh
-    episodes, the same for all: the highest objective may be that of a single lucky episode.
+    The highest objective may be that of a single lucky episode: of the 20 elites with the highest ones it is
+    the one with the highest mean over ten fresh episodes.
     """
     candidates = np.argsort(-evaluator.repertoire.elites.objectives, kind="stable")[:_CANDIDATES]
     seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, PERFORMANCE_EPISODES)
     objectives, _ = objectives_and_falls(evaluator, candidates, seeds)
     return int(candidates[np.argmax(objectives.mean(axis=1))])
-
-
-def _oracle(
-    evaluator: Evaluator,
-    aim: RecoveryObjective,
-    truth: np.ndarray,
-    chosen: tuple[int, Performance],
-    seed: int,
-) -> tuple[int, Performance]:
-    """Row of the best controller, and how well it does; that handed over where it does better."""
-    best = find_oracle(evaluator, truth, seed=seed, rows=[chosen[0]])
-    found = performance_of(fresh_episodes(evaluator, best, seed), aim)
-    return (best, found) if found.objective >= chosen[1].objective else chosen
 
 
 def fresh_episodes(evaluator: Evaluator, row: int, seed: int) -> Episodes:
@@ -268,39 +314,12 @@ def _cell(repertoire: Repertoire, selector: Selector, row: int) -> tuple[int, ..
     return repertoire.cell(row)
 
 
-def _trial(
-    experiment: Experiment, selector: Selector, attempt: Attempt, number: int, *, confirms: bool
-) -> Trial:
-    """The record of a trial."""
-    row, episodes, repertoire = attempt.row, attempt.episodes, experiment.repertoire
-    return Trial(
-        number=number,
-        row=row,
-        cell=_cell(repertoire, selector, row),
-        specialist=repertoire.speciality(row),
-        refined=row >= len(repertoire),
-        seed=attempt.seed,
-        predicted=attempt.predicted,
-        measured=attempt.outcome.objective,
-        fell=attempt.outcome.fell,
-        steps=int(episodes.steps[0]),
-        distance=float(episodes.distances[0]),
-        diagnosis={cause: p for cause, p in selector.reported_diagnosis() if p >= _NEGLIGIBLE},
-        confirms=confirms,
-        thought=selector.thought(),
-        objective=experiment.aim.name,
-    )
-
-
 def _check_repertoire(repertoire: Repertoire) -> None:
     """Refuse what no recovery can start from."""
     if not len(repertoire.elites):
         raise InvalidValueError("the repertoire is empty: there is no controller to try")
-    controller = repertoire.robot.controller
-    if (
-        repertoire.controller != controller.shape
-        or repertoire.gaits.solutions.shape[1] != controller.parameter_count
-    ):
+    controller, parameters = repertoire.robot.controller, repertoire.gaits.solutions.shape[1]
+    if (repertoire.controller, parameters) != (controller.shape, controller.parameter_count):
         raise InvalidValueError(
             f"the repertoire's {repertoire.controller} controllers do not fit the {repertoire.robot.name}, "
             f"which has {controller.shape}"

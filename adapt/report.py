@@ -3,7 +3,6 @@
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapt.records import Recovery, Trial, format_objective
-from adapt.relearning.keeping import keep_gaits
+from adapt.relearning.refinement import keep_gaits
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.repertoires import write_repertoire
 from robots.files.atomic import write_text
 from robots.rendering.figures import PLAIN, save_figure
-from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, PURPLE, VERMILION
+from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, VERMILION
 from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 
@@ -29,10 +28,8 @@ _LEVELS = (  # label, colour and dashes, in the order of `Recovery.performances`
     ("healthy", GREEN, "--"),
     ("damaged", "black", ":"),
     ("recovered", _CHOSEN, "-"),
-    ("best of all", PURPLE, "-."),
 )
 _MOST_UPRIGHT = 80  # letters of the trials' labels that fit next to each other
-_LABEL_GAP = 0.062  # least distance between the labels of lines, as a fraction of the axis
 
 
 def result_paths(folder: Path) -> tuple[Path, Path, Path]:
@@ -43,19 +40,10 @@ def result_paths(folder: Path) -> tuple[Path, Path, Path]:
 def save_recovery(
     recovery: Recovery, repertoire: Repertoire, folder: Path, *, backend: Backend = ALL_CORES
 ) -> list[Path]:
-    """Write what a recovery found to a folder.
+    """Write what a recovery found to a folder that is there; returns the paths.
 
     `recovery.h5` is the repertoire with the gaits that were refined, of which `Recovery.row` and the rows of
     the trials are rows; `recovery.json` also says if workers of a cluster differed; and `recovery.png`.
-
-    Args:
-        recovery: from the damage of a robot.
-        repertoire: that it began with.
-        folder: that is there.
-        backend: what runs the episodes, see `keep_gaits`.
-
-    Returns:
-        Their paths.
     """
     gaits, record, picture = result_paths(folder)
     write_repertoire(gaits, keep_gaits(repertoire, recovery.refined, seed=recovery.seed, backend=backend))
@@ -84,14 +72,12 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
 
 
 def _place(trial: Trial) -> str:
-    """What names the gait of a trial."""
     if trial.refined:
         return "refined"
     return f"row {trial.row}" if trial.specialist else format_cell(trial.cell)
 
 
 def _draw_trials(axes: Axes, recovery: Recovery) -> None:
-    """Draw what was predicted and measured, joined for each trial."""
     trials = recovery.trials
     predicted, measured = np.array([(trial.predicted, trial.measured) for trial in trials]).T
     chosen = np.array([trial.row == recovery.row for trial in trials])
@@ -117,7 +103,6 @@ def _draw_trials(axes: Axes, recovery: Recovery) -> None:
 
 
 def _label_trials(axes: Axes, cells: Sequence[str]) -> None:
-    """Write the numbers of the trials and their controllers' cells below the lowest axes."""
     numbers = range(1, len(cells) + 1)
     crowded = len(cells) * max(map(len, cells)) > _MOST_UPRIGHT
     between = ": " if crowded else "\n"
@@ -128,32 +113,9 @@ def _label_trials(axes: Axes, cells: Sequence[str]) -> None:
 
 
 def _draw_levels(axes: Axes, recovery: Recovery) -> None:
-    """Draw a line for each level, with its label next to it."""
-    levels = [
-        (label, level.objective, color, dashes)
-        for level, (label, color, dashes) in zip(recovery.performances().values(), _LEVELS, strict=False)
-    ]
-    for _, level, color, dashes in levels:
-        axes.axhline(level, color=color, linestyle=dashes, linewidth=1.5, zorder=0)
-    low, high = axes.get_ylim()
-    places = spread(np.array([level for _, level, _, _ in levels]), _LABEL_GAP * (high - low))
-    for (name, level, color, _), place in zip(levels, places, strict=True):
-        axes.annotate(
-            f"{name} {format_objective(level)}",
-            (1.01, place),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=color,
-        )
-
-
-def spread(values: np.ndarray, gap: float) -> np.ndarray:
-    """Move values up, as little as needed for neighbours to differ by at least `gap`."""
-    places = values.astype(float)
-    order = np.argsort(values, kind="stable")
-    for below, above in pairwise(order):
-        places[above] = max(places[above], places[below] + gap)
-    return places
+    for level, (name, color, dashes) in zip(recovery.performances().values(), _LEVELS, strict=True):
+        label = f"{name} {format_objective(level.objective)}"
+        axes.axhline(level.objective, color=color, linestyle=dashes, linewidth=1.5, zorder=0, label=label)
 
 
 @PLAIN

@@ -26,72 +26,69 @@ class RecoveryRequest(Record):
             better by more than one standard error; if it is better by less than three, leftover trials are
             used for more. At most a quarter of the trials, so that with fewer than 4 the old gait stays; with
             0 the robot switches without any.
-        think: how long self-model simulates after the first trial of each gait [s], for robots that must be
-            quick: what it finds then depends on the machine. By default as long as its episodes take.
-        think_episodes: episodes that self-model simulates after the first trial of each gait; the result then
-            depends on no machine. By default 800, where `think` is not given. Each rehearsed damage is
-            simulated in any case.
+        think_episodes: episodes that self-model simulates after the first trial of each gait. By default 800.
+            Each rehearsed damage is simulated in any case.
         refine: episodes of each search for a better gait on what self-model believes to be wrong, of which
-            there are at most three; 0 for none. By default 4000 for gaits of up to 100 parameters, and 2000
+            there are at most three, and none while a known gait is predicted to do 60% of the best healthy
+            one; 0 for none. By default 4000 for gaits of up to 100 parameters, and 2000
             for others.
         objective: what gaits are selected, refined, confirmed and reported by: progress while up [m], less a
             quarter of the healthy distance for a fall at once; or the reward of the training.
         sensors: sensors that the robot has for self-model.
         max_falls: stop after so many falls; by default after any number.
         seed: seed from which all random numbers derive.
-        oracle: also find the best gait of the repertoire, by trying all of them many times.
     """
 
     selector: Any = "self-model"
     trials: Several = 20
     confirmations: _Whole = 3
-    think: _Positive | None = None
     think_episodes: Several | None = None
     refine: _Whole | None = None
     objective: Literal["progress", "reward"] = "progress"
     sensors: tuple[str, ...] = SENSORS
     max_falls: Several | None = None
     seed: Seed = 1
-    oracle: bool = False
 
     @property
     def thinks(self) -> bool:
         """Whether it says how a selector thinks."""
-        return any(one is not None for one in (self.think, self.think_episodes, self.refine)) or (
-            self.sensors != SENSORS
-        )
+        return any(one is not None for one in (self.think_episodes, self.refine)) or (self.sensors != SENSORS)
 
 
-class CorrectionRequest(Record):
-    """How gaits are evaluated again, to correct a repertoire.
+class EvaluationRequest(Record):
+    """How all gaits of a repertoire are evaluated.
 
     Attributes:
         episodes: episodes of each gait; they have the same seeds for all.
         seed: seed from which those of the episodes derive.
         randomization: of the models of the robot that episodes run on, see `read_randomization`, or that of a
             calibration; the robot as it is by default.
+    """
+
+    episodes: Several
+    seed: Seed = 1
+    randomization: Any = "none"
+
+
+class CorrectionRequest(EvaluationRequest):
+    """How gaits are evaluated again, to correct a repertoire.
+
+    Attributes:
         keep: keep only this many gaits, the best ones; all by default.
     """
 
     episodes: Several = 10
-    seed: Seed = 1
-    randomization: Any = "none"
     keep: Several | None = None
 
 
-class RehearsalRequest(Record):
+class RehearsalRequest(EvaluationRequest):
     """What a rehearsal is to do; its table is a function of this, the repertoire and the damages.
 
     Attributes:
         episodes: episodes of each gait under each damage; they have the same seeds for all.
-        seed: seed from which those of the episodes derive.
-        randomization: of the models of the robot that episodes run on, one model each, see
-            `read_randomization`, or that of a calibration; the robot as it is by default.
     """
 
     episodes: Several = 2
-    seed: Seed = 1
-    randomization: Any = "none"
 
 
 class StrengtheningRequest(Record):

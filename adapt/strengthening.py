@@ -15,13 +15,10 @@ from adapt.objective import Progress, find_objective
 from adapt.records import RefinedGait
 from adapt.recovery import find_incumbent, fresh_episodes
 from adapt.rehearsal.table import Table
-from adapt.relearning.keeping import keep_gaits
-from adapt.relearning.refinement import RefinementSettings
-from adapt.relearning.refiner import RefinerSettings
+from adapt.relearning.refinement import RefinementSettings, Refiner, keep_gaits
 from adapt.requests import StrengtheningRequest
 from repertoire.evaluation.evaluator import Evaluator
-from repertoire.execution.checkpoints import run_with_checkpoints
-from repertoire.execution.provenance import software_versions
+from repertoire.execution.running import run_with_checkpoints, software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
@@ -33,23 +30,15 @@ from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 from robots.symmetry import mirror_images
-from robots.words import duration
+from robots.words import counted, duration
 
-
-@dataclass(frozen=True)
-class StrengtheningSettings:
-    """How searches are made, and what is worth keeping."""
-
-    rounds: int = 4  # in which a search spends its episodes, unless it stops paying
-    pays: float = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
-    finalists: int = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
-    mirrored: int = 3  # gaits that are best under each condition, whose mirror images are tried
-    glances: int = 2  # episodes of each of these images, which tell the finalists
-    starts: int = 8  # of these, from which a search may start
-    final_episodes: int = 10
-
-
-STRENGTHENING = StrengtheningSettings()
+_ROUNDS = 4  # in which a search spends its episodes, unless it stops paying
+_PAYS = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
+_FINALISTS = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
+_MIRRORED = 3  # gaits that are best under each condition, whose mirror images are tried
+_GLANCES = 2  # episodes of each of these images, which tell the finalists
+_STARTS = 8  # of these, from which a search may start
+_FINAL_EPISODES = 10
 _FIELD = ("searches",)
 _FORMAT = Format(
     "surefoot strengthening",
@@ -60,12 +49,13 @@ _FORMAT = Format(
         "solution": Array("<f4", (*_FIELD, "parameters")),
         "before": Array("<f8", _FIELD),
         "after": Array("<f8", _FIELD),
-        "rounds": Array("<i8", _FIELD, low=0, high=STRENGTHENING.rounds),
+        "rounds": Array("<i8", _FIELD, low=0, high=_ROUNDS),
         "episodes": Array("<i8", _FIELD, low=0),
         "finished": Array("|b1", _FIELD),
     },
     texts=("identity",),
 )
+_Means = Callable[..., np.ndarray]  # rows of k gaits to their progress under a damage, (k,), see `_means`
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,51 +63,43 @@ class DamageSearch:
     """The search for a gait for one damage, as far as it has come.
 
     Attributes:
-        condition: row of the damage in the rehearsal.
         parent: row of the gait that it started from, or whose mirror image was found; specialists that were
             found before come after the gaits of the repertoire.
-        solution: parameters of the gait found so far, (n,) float32.
         before: progress while up of the best gait that there was, in fresh episodes [m].
         after: that of the gait found, in the same episodes; `before` until the search is finished.
         rounds: that are done; 0 where a gait that there was is good enough, or a mirror image was found.
-        episodes: that they took.
-        finished: whether there will be no more rounds.
     """
 
-    condition: int
+    condition: int  # row of the damage in the rehearsal
     parent: int
-    solution: np.ndarray
+    solution: np.ndarray  # parameters of the gait found so far, (n,) float32
     before: float
     after: float
     rounds: int = 0
-    episodes: int = 0
-    finished: bool = False
+    episodes: int = 0  # that they took
+    finished: bool = False  # whether there will be no more rounds
 
 
 class Strengthening:
     """Searches for specialists, damage by damage, in rounds after which it can be saved and interrupted.
 
-    A specialist that was found for one damage is also tried for the next, which may then need no search of
-    its own. So are mirror images of gaits, of a robot that is its own mirror image: the best one is kept if
-    it is better than all gaits that there are, and is then searched from if it is not good enough.
-
-    The result is a function of the arguments other than `backend`, whatever the interruptions.
+    What was found for one damage is also tried for the next. So are mirror images of gaits, of a robot that
+    is its own mirror image: the best one is kept if it is better than all gaits that there are. The result is
+    a function of the arguments other than `backend`, whatever the interruptions.
 
     Args:
-        repertoire: of a robot, not empty.
-        table: its rehearsal.
-        request: what to do; its episodes are the budget of all rounds of a search together.
+        table: the repertoire's rehearsal.
+        request: its episodes are the budget of all rounds of a search together.
         damages: texts of the conditions that are to be strengthened; all by default.
         refinement: how to search, in place of the request's number of episodes.
         randomization: of the models that gaits are refined and compared on; None for the nominal model.
-        backend: what runs the episodes.
         on_finished: told, in words, what came of each search.
 
     Attributes:
         healthy: distance that the intact robot walks [m].
         weak: rows of the conditions under which no gait reaches the share, by the rehearsal.
-        searches: one for each of these, as far as it has come, or two where the first found a mirror image
-            that is not good enough; only the last may be unfinished.
+        searches: one for each of these, or two where the first found a mirror image that is not good enough;
+            only the last may be unfinished.
     """
 
     def __init__(
@@ -127,7 +109,7 @@ class Strengthening:
         request: StrengtheningRequest,
         *,
         damages: Sequence[str] | None = None,
-        refinement: RefinerSettings | None = None,
+        refinement: Refiner | None = None,
         randomization: Randomization | None = None,
         backend: Backend = ALL_CORES,
         on_finished: Callable[[str], object] | None = None,
@@ -152,8 +134,7 @@ class Strengthening:
 
     def _walk(self) -> float:
         """How far the intact robot walks [m]; takes the time of it."""
-        robot = {"intact": self.repertoire.robot}
-        intact = Evaluator(self.repertoire, robot, backend=self._backend)
+        intact = Evaluator(self.repertoire, {"intact": self.repertoire.robot}, backend=self._backend)
         incumbent = find_incumbent(intact, seed=self.seed)
         started = time.perf_counter()
         episodes = fresh_episodes(intact, incumbent, self.seed)
@@ -161,7 +142,6 @@ class Strengthening:
         return float(episodes.distances.mean())
 
     def _find_weak(self, wanted: Sequence[str]) -> list[int]:
-        """Rows of the conditions that are to be strengthened."""
         rows = [row for row, text in enumerate(self.table.conditions) if row and text in wanted]
         if not rows:
             raise InvalidValueError("the library holds no damage: there is nothing to strengthen")
@@ -199,11 +179,11 @@ class Strengthening:
 
     def plan_words(self) -> str:
         """What there is to do, and how long it takes at most."""
-        left, threads = duration((self.total - self.done) * self._seconds), self._backend.threads
+        left = duration((self.total - self.done) * self._seconds)
         return (
             f"damages that leave less than {self.below:.0%} of {self.healthy:.2f} m: {len(self.weak)} of "
             f"{self._asked}, with up to {self.refinement.episodes:,} episodes for each: at most about "
-            f"{left} on {threads} thread{'s' * (threads != 1)}"
+            f"{left} on {counted(self._backend.threads, 'thread')}"
         )
 
     def run(
@@ -214,137 +194,118 @@ class Strengthening:
         stop: Callable[[], bool] | None = None,
     ) -> None:
         """Search until all is done or `stop` says so, saving after each round."""
-        step = partial(self.step, on_progress, stop)
+        step = partial(self._step, on_progress, stop)
         save = None if path is None else partial(self.save, path)
         run_with_checkpoints(step, save, finished=lambda: self.finished, seconds=0, stop=stop)
 
-    def step(
-        self, on_progress: Callable[..., None] | None = None, stop: Callable[[], bool] | None = None
-    ) -> None:
+    def _step(self, on_progress: Callable[..., None] | None, stop: Callable[[], bool] | None) -> None:
         """Run a round of a search. If `stop` says so meanwhile, it is as if the round had not begun."""
-        done = self.done
+        done, last = self.done, self.searches[-1] if self.searches else None
+        opened = last if last and not last.finished else None
+        again = last is not None and self._wants_more(last)
+        place = len({one.condition for one in self.searches}) - again
+        condition = self.weak[place]
 
         def report(share: float) -> None:
             if stop and stop():
                 raise _StoppedError
             if on_progress:
-                on_progress(done + share * self._budget, note=self.table.conditions[condition])
+                most = (place + 1) * self.refinement.episodes  # a round may take somewhat more
+                on_progress(min(done + share * self._budget, most), note=self.table.conditions[condition])
 
-        last = self.searches[-1] if self.searches else None
-        opened = None if last is None or last.finished else last
-        again = last is not None and self._wants_more(last)
-        condition = self.weak[len({one.condition for one in self.searches}) - again]
         robots = [self.table.damages[condition].apply(whole) for whole in self._wholes]
         damaged = Evaluator(
             self.repertoire, {"damaged": robots}, backend=self._backend, objective=self._aim.of
         )
         damaged.add(self._solutions[len(self.repertoire) :])
+        means = partial(self._means, damaged, condition, report)
         try:
-            search, starts = (opened, None) if opened else self._begin(damaged, condition, report)
+            search, starts = (opened, None) if opened else self._begin(means, condition)
             if not (again or search.finished):
-                search = self._mirrored(damaged, search, report) or search
+                search = self._mirrored(damaged, means, search)
             if not search.finished:
-                search = self._round(damaged, robots, search, starts, report)
+                search = self._round(robots, search, starts, report)
+                if search.finished:
+                    row = damaged.add(search.solution[None])
+                    after = self._means(damaged, condition, lambda _: report(1.0), row)
+                    search = replace(search, after=float(after[0]))
         except _StoppedError:
             return
         self.searches[len(self.searches) - bool(opened) :] = [search]
         if search.finished and self._on_finished:
             self._on_finished(self._words(search))
 
-    def _begin(
-        self, damaged: Evaluator, condition: int, report: Callable[[float], None]
-    ) -> tuple[DamageSearch, np.ndarray]:
+    def _begin(self, means: _Means, condition: int) -> tuple[DamageSearch, np.ndarray]:
         """A search for a condition, and rows of the gaits that it may start from."""
-        known, enough = len(self._solutions), self.below * self.healthy
-        rows = np.argsort(-self._progress[condition], kind="stable")[: STRENGTHENING.finalists]
-        rows = np.concatenate([rows, np.arange(len(self.repertoire), known)])
-        means = self._means(damaged, rows, condition, report)
-        order = np.argsort(-means, kind="stable")
-        best, before = int(rows[order[0]]), float(means[order[0]])
-        search = DamageSearch(
-            condition, best, self._solutions[best], before, before, finished=before >= enough
-        )
-        return search, rows[order[: STRENGTHENING.starts]]
+        solutions = self._solutions
+        rows = np.argsort(-self._progress[condition], kind="stable")[:_FINALISTS]
+        rows = np.concatenate([rows, np.arange(len(self.repertoire), len(solutions))])
+        found = means(rows)
+        order = np.argsort(-found, kind="stable")
+        best, before = int(rows[order[0]]), float(found[order[0]])
+        enough = before >= self.below * self.healthy
+        search = DamageSearch(condition, best, solutions[best], before, before, finished=enough)
+        return search, rows[order[:_STARTS]]
 
-    def _mirrored(
-        self, damaged: Evaluator, search: DamageSearch, report: Callable[[float], None]
-    ) -> DamageSearch | None:
-        """The best mirror image of a gait, if it is better than the best gait."""
-        best = np.argsort(-self._progress, axis=1, kind="stable")[:, : STRENGTHENING.mirrored]
+    def _mirrored(self, damaged: Evaluator, means: _Means, search: DamageSearch) -> DamageSearch:
+        """The search with the best mirror image of a gait, if that is better than the best gait."""
+        best = np.argsort(-self._progress, axis=1, kind="stable")[:, :_MIRRORED]
         rows = np.union1d(best, np.arange(len(self.repertoire.elites), len(self._solutions)))
         images = mirror_images(self.repertoire.robot, self._solutions[rows])
         if images is None:
-            return None
+            return search
         places = damaged.add(images)
-        glances = self._means(
-            damaged,
-            places,
-            search.condition,
-            report,
-            first=STRENGTHENING.final_episodes,
-            episodes=STRENGTHENING.glances,
-        )
-        finalists = np.argsort(-glances, kind="stable")[: STRENGTHENING.finalists]
-        means = self._means(
-            damaged,
-            places[finalists],
-            search.condition,
-            report,
-            first=STRENGTHENING.final_episodes + STRENGTHENING.glances,
-        )
-        one = int(finalists[np.argmax(means)])
-        after = float(self._means(damaged, places[[one]], search.condition, report)[0])
+        glances = means(places, first=_FINAL_EPISODES, episodes=_GLANCES)
+        finalists = np.argsort(-glances, kind="stable")[:_FINALISTS]
+        one = int(finalists[np.argmax(means(places[finalists], first=_FINAL_EPISODES + _GLANCES))])
+        after = float(means(places[[one]])[0])
         if not self._gains(search.before, after):
-            return None
+            return search
         return replace(search, parent=int(rows[one]), solution=images[one], after=after, finished=True)
 
     def _round(
         self,
-        damaged: Evaluator,
         robots: list[Robot],
         search: DamageSearch,
         starts: np.ndarray | None,
         report: Callable[[float], None],
     ) -> DamageSearch:
         """A search after one more round, from some gaits or else from what it has found."""
-        refiner = replace(self.refinement, episodes=self._budget).make(
+        found = replace(self.refinement, episodes=self._budget).refine(
             robots,
+            search.solution[None] if starts is None else self._solutions[starts],
             objective=self._aim,
             seed=self.seed,
-            number=search.condition * STRENGTHENING.rounds + search.rounds,
+            number=search.condition * _ROUNDS + search.rounds,
             backend=self._backend,
             on_progress=report,
         )
-        found = refiner.refine(search.solution[None] if starts is None else self._solutions[starts])
-        search = replace(
+        rounds = search.rounds + 1
+        pays = rounds == 1 or found.score - found.before >= _PAYS * self.healthy
+        return replace(
             search,
             parent=search.parent if starts is None else int(starts[found.start]),
             solution=found.solution,
-            rounds=search.rounds + 1,
+            rounds=rounds,
             episodes=search.episodes + found.episodes,
+            finished=not pays or rounds == _ROUNDS,
         )
-        pays = search.rounds == 1 or found.score - found.before >= STRENGTHENING.pays * self.healthy
-        if pays and search.rounds < STRENGTHENING.rounds:
-            return search
-        rows = damaged.add(search.solution[None])
-        after = self._means(damaged, rows, search.condition, lambda _: report(1.0))
-        return replace(search, after=float(after[0]), finished=True)
 
     def _means(
         self,
         damaged: Evaluator,
-        rows: np.ndarray,
         condition: int,
         report: Callable[[float], None],
+        rows: np.ndarray,
         *,
         first: int = 0,
-        episodes: int = STRENGTHENING.final_episodes,
+        episodes: int = _FINAL_EPISODES,
     ) -> np.ndarray:
         """Mean progress while up of gaits, (k,), in the same fresh episodes on models of a condition."""
         seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, first, episodes, condition)
         models = (first + np.arange(episodes)) % damaged.models
         means = []
-        for some in np.array_split(rows, math.ceil(len(rows) / STRENGTHENING.finalists)):
+        for some in np.array_split(rows, math.ceil(len(rows) / _FINALISTS)):
             report(0.0)  # so that it can be stopped
             each, every = np.tile(seeds, len(some)), np.tile(models, len(some))
             ran = damaged.run(np.repeat(some, len(seeds)), each, robots=every)
@@ -352,18 +313,16 @@ class Strengthening:
         return np.concatenate(means)
 
     def _words(self, search: DamageSearch) -> str:
-        """What came of a search."""
         text, share = self.table.conditions[search.condition], search.after / self.healthy
-        kept = any(one is search for one in self.found)
+        kept = self._gains(search.before, search.after)
         gain = f"{text}: {search.before:.2f} -> {search.after:.2f} m ({share:.0%})"
-        if not search.episodes and kept:
-            return f"{gain}, the mirror image of a gait"
-        if not search.episodes:
-            gait = "a gait" if search.parent < len(self.repertoire) else "a specialist for another damage"
-            return f"{text}: {gait} makes {search.after:.2f} m ({share:.0%}) already"
-        if not kept:
+        if kept:
+            how = f"{search.episodes:,} episodes" if search.episodes else "the mirror image of a gait"
+            return f"{gain}, {how}"
+        if search.episodes:
             return f"{text}: no gait better than {search.before:.2f} m in {search.episodes:,} episodes"
-        return f"{gain}, {search.episodes:,} episodes"
+        gait = "a gait" if search.parent < len(self.repertoire) else "a specialist for another damage"
+        return f"{text}: {gait} makes {search.after:.2f} m ({share:.0%}) already"
 
     @property
     def found(self) -> list[DamageSearch]:
@@ -372,7 +331,7 @@ class Strengthening:
 
     def _gains(self, before: float, after: float) -> bool:
         """Whether a gait is worth keeping next to what there was."""
-        return after - before >= STRENGTHENING.pays * self.healthy
+        return after - before >= _PAYS * self.healthy
 
     @property
     def _solutions(self) -> np.ndarray:
@@ -382,7 +341,7 @@ class Strengthening:
     @property
     def _budget(self) -> int:
         """Episodes of a round."""
-        return math.ceil(self.refinement.episodes / STRENGTHENING.rounds)
+        return math.ceil(self.refinement.episodes / _ROUNDS)
 
     def strengthened(self) -> Repertoire:
         """The repertoire with the gaits that were found as specialists; the same if none was."""
@@ -391,17 +350,15 @@ class Strengthening:
         gaits = [
             RefinedGait(
                 solution=one.solution,
-                row=len(self.repertoire) + number,
+                row=row,
                 parent=one.parent,
                 score=one.after,
                 before=one.before,
                 episodes=one.episodes,
                 believed=(self.table.conditions[one.condition],),
             )
-            for number, one in enumerate(self.found)
+            for row, one in enumerate(self.found, start=len(self.repertoire))
         ]
-        if not gaits:
-            return self.repertoire
         return keep_gaits(self.repertoire, gaits, seed=self.seed, backend=self._backend)
 
     @property
@@ -412,7 +369,7 @@ class Strengthening:
             "rehearsal": Contents({"progress": self._progress}).checksum(),
             "damages": [self.table.conditions[row] for row in self.weak],
             "refinement": str(self.refinement),
-            "mirror images": f"{STRENGTHENING.mirrored} of each condition, {STRENGTHENING.glances} episodes",
+            "mirror images": f"{_MIRRORED} of each condition, {_GLANCES} episodes",
             "below": self.below,
             "randomization": str(self.randomization or "none"),
             "seed": self.seed,
@@ -437,9 +394,8 @@ class Strengthening:
                 )
             columns = contents.arrays
             _FORMAT.check(contents, parameters=self.repertoire.gaits.solutions.shape[1])
-            known = len(self.repertoire) + np.arange(
-                len(columns["parent"])
-            )  # each may start from those before
+            # each may start from those before
+            known = len(self.repertoire) + np.arange(len(columns["parent"]))
             conditions = [condition for condition, _ in groupby(columns["condition"].tolist())]
             if conditions != self.weak[: len(conditions)] or (columns["parent"] >= known).any():
                 raise InvalidValueError("its searches do not fit the damages")

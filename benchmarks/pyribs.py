@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from repertoire.problems.sphere import Sphere
+from repertoire.problems.benchmarks import Sphere
 from robots.errors import InvalidValueError
 
 _STRATEGIES = {

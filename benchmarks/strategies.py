@@ -11,9 +11,8 @@ import numpy as np
 from scipy.linalg.blas import dgemm, dsyrk
 
 from benchmarks.pyribs import PyribsSearch, check_pyribs, numpy_sphere, pyribs_version
-from repertoire.execution.provenance import processor_name, software_versions
-from repertoire.execution.resources import array_bytes, one_blas_thread
-from repertoire.problems.sphere import Sphere
+from repertoire.execution.running import array_bytes, one_blas_thread, processor_name, software_versions
+from repertoire.problems.benchmarks import Sphere
 from repertoire.strategies.noise import Noise
 from robots.simulation.threads import available_cores
 from suites.paper.published import published_study

@@ -1,4 +1,4 @@
-"""Make what `surefoot demo ant` starts from: train, correct, rehearse, strengthen, mirror.
+"""Make the included repertoire of the Ant: train, correct, rehearse, strengthen, mirror.
 
 python examples/include_ant.py [FOLDER] [SHARE] [GAITS] [EPISODE_STEPS] makes a smaller one.
 """
@@ -16,16 +16,14 @@ from adapt.damage.damage import Combination
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
 from adapt.objective import Progress, RecoveryObjective, find_objective
-from adapt.oracle import true_objectives
 from adapt.records import RefinedGait
 from adapt.recovery import find_incumbent, fresh_episodes
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import write_table
-from adapt.relearning.keeping import keep_gaits
-from adapt.relearning.refinement import RefinementSettings
+from adapt.relearning.refinement import RefinementSettings, keep_gaits
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
 from repertoire.evaluation.correction import correct, keep_best, reevaluation
-from repertoire.evaluation.evaluator import Evaluation
+from repertoire.evaluation.evaluator import Evaluation, objectives_and_falls
 from repertoire.evaluation.evaluator import Evaluator as EpisodeEvaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME, RunFiles
@@ -36,6 +34,7 @@ from robots.errors import InvalidValueError
 from robots.evaluations import OBJECTIVES_AND_MEASURES
 from robots.randomization import DEFAULT, draw_models
 from robots.robot import load_robot
+from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES
 from robots.stance import turned
@@ -131,7 +130,7 @@ def start(training: Training, share: float, episode_steps: int | None) -> None:
     models = draw_models(robot, DEFAULT)
     settings = RefinementSettings(max(1, round(share * REFINEMENT)))
     objective = Progress(PRICE, robot.description.episode_steps)
-    best = settings.make(models, objective=objective, seed=1).refine(old)
+    best = settings.refine(models, old, objective=objective, seed=1)
     print(f"refined from {best.before:.1f} to {best.score:.1f} m, less falls, in {best.episodes} episodes")
     known = np.concatenate([old, best.solution[None]])
     seeds = np.arange(len(known))
@@ -156,13 +155,14 @@ def steered(repertoire: Repertoire, damages: list[str], share: float) -> Reperto
             order = np.arange(len(known))
             if text != str(WHOLE):
                 evaluator = EpisodeEvaluator(repertoire, {"damaged": damaged}, objective=objective.of)
-                means = true_objectives(evaluator, seed=1, episodes=4)
-                order = np.argsort(-means, kind="stable")
+                seeds = derive_seeds(1, SeedFamily.ORACLE, 0, 4)
+                objectives, _ = objectives_and_falls(evaluator, np.arange(len(repertoire)), seeds)
+                order = np.argsort(-objectives.mean(axis=1), kind="stable")
             others = list(found.values()) if seed > 1 else []
             models = [turned(damaged, np.radians(heading)) for heading in HEADINGS]
             settings = RefinementSettings(max(1, round(share * episodes)))
             starts = np.stack([*(other.solution for other in others), *known[order]])
-            best = settings.make(models, objective=objective, seed=seed).refine(starts)
+            best = settings.refine(models, starts, objective=objective, seed=seed)
             print(f"{text}: from {best.before:.1f} to {best.score:.1f} m, less falls, from all headings")
             if best.score > best.before:
                 place = best.start - len(others)

@@ -1,4 +1,4 @@
-"""Make what `surefoot demo hexapod` starts from: train, merge, correct, rehearse, strengthen for pairs.
+"""Make the included repertoire of the Hexapod: train, merge, correct, rehearse, strengthen for pairs.
 
 python examples/include_hexapod.py [FOLDER] [SHARE] [GAITS] [PAIRS] makes a smaller one.
 """

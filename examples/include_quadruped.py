@@ -1,4 +1,4 @@
-"""Make what `surefoot demo quadruped` starts from: train on randomised models, rehearse, strengthen.
+"""Make the included repertoire of the Quadruped: train on randomised models, rehearse, strengthen.
 
 python examples/include_quadruped.py [FOLDER] [SHARE] [EPISODES] [CONDITIONS] makes a smaller one.
 """

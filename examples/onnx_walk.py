@@ -14,21 +14,22 @@ import mujoco
 import numpy as np
 import onnxruntime
 
-_SEEN = 5.0  # every number of an observation is clipped to this in size
-
 
 def walk(gait: str, mjcf: str, seconds: float = 5.0, timestep: float = 0.001) -> float:
     """How far the robot gets along x [m]."""
     session = onnxruntime.InferenceSession(gait, providers=["CPUExecutionProvider"])
     told = json.loads(session.get_modelmeta().custom_metadata_map["surefoot"])
     robot = Robot(mjcf, told, timestep)
-    wanted = [given.name for given in session.get_inputs()]
-    for step in range(round(seconds / told["control_step"])):
-        seen = {"obs": robot.observe()}
-        if told["period"] is not None:
-            seen["phase"] = np.array([step * told["control_step"] / told["period"] % 1])
-        feeds = {name: seen[name].astype(np.float32)[None] for name in wanted}
-        robot.act(np.clip(session.run(["actions"], feeds)[0][0], -1, 1))
+    feeds = {given.name: np.zeros(given.shape, np.float32) for given in session.get_inputs()}
+    for _ in range(round(seconds / told["control_step"])):
+        if "obs" in feeds:
+            feeds["obs"] = robot.observe().astype(np.float32)[None]
+        made = dict(
+            zip([given.name for given in session.get_outputs()], session.run(None, feeds), strict=True)
+        )
+        if "state" in feeds:  # what the gait remembers
+            feeds["state"] = made["next_state"]
+        robot.act(made["targets"][0])
     return float(robot.data.qpos[0] - told["start"][0])
 
 
@@ -61,33 +62,25 @@ class Robot:
         if told["imu"] is not None:
             mujoco.mju_quat2Mat(axes := np.zeros(9), model.site(told["imu"]).quat)
             self._axes = axes.reshape(3, 3)
-        self._entries, self._action = told["observation"], np.zeros(len(joints))
+        self._seen = told["obs"]
         self._torso = int(np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)[0])
-        self._past: list[dict[str, float]] = []
         self._yaw = 0.0
         self._yaw = self._quantities()["heading"]
 
-    def act(self, action: np.ndarray) -> None:
+    def act(self, target: np.ndarray) -> None:
         """Drive the motors for a control step."""
         column, data = self._columns, self.data
-        target = column["offset"] + column["scale"] * action
         servo = column["kind"] == "position"
         for _ in range(self._steps):
             torque = np.where(servo, column["kp"] * (target - data.qpos[self._angles]), target)
             torque = torque - column["kd"] * data.qvel[self._speeds]
             data.ctrl[column["motor"]] = np.clip(torque, -self._limits, self._limits)
             mujoco.mj_step(self.model, data)
-        self._action = action
 
     def observe(self) -> np.ndarray:
-        """What the gait was trained to see, (o,)."""
-        self._past.append(self._quantities())
-        seen = [
-            entry["scale"]
-            * (self._past[max(0, len(self._past) - 1 - entry["lag"])][entry["name"]] - entry["zero"])
-            for entry in self._entries
-        ]
-        return np.clip(seen, -_SEEN, _SEEN)
+        """What the gait asks for, (n,)."""
+        known = self._quantities()
+        return np.array([known[column["name"]] for column in self._seen])
 
     def _quantities(self) -> dict[str, float]:
         """What encoders and an IMU tell, under the names of the file."""
@@ -106,7 +99,6 @@ class Robot:
         for number, joint in enumerate(self._columns["joint"]):
             found[f"{joint} position"] = self.data.qpos[self._angles[number]]
             found[f"{joint} speed"] = self.data.qvel[self._speeds[number]]
-            found[f"{joint} last action"] = self._action[number]
         return found
 
 

@@ -54,7 +54,7 @@ def main(address: str, trials: int, episodes: int) -> None:
     repertoire = surefoot.load("hexapod")
     gaits = repertoire.gaits
     prior = Prior(gaits.objectives, gaits.measures, repertoire.settings.min_objective)
-    thinking = Thinking(repertoire, None, episodes)
+    thinking = Thinking(repertoire, episodes)
     selector = make_selector("self-model", Context(prior, trials=trials, seed=1, thinking=thinking))
     search = ConfirmedSearch(selector, repertoire.best())  # beginning with the gait that it walked with
     while (row := search.ask()) is not None:

@@ -1,7 +1,6 @@
 """Pictures of a repertoire: its archive as a heat map or a profile, and how training went."""
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib
@@ -10,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import Colormap, Normalize
-from matplotlib.figure import Figure, FigureBase
+from matplotlib.figure import Figure
 from scipy.spatial import Voronoi
 
 from repertoire.problems.record import ProblemRecord
@@ -36,10 +35,6 @@ def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
     The cells of a grid are squares, nested so that any number of measures fits on paper. The cells of a CVT
     archive of two measures are their regions. The cells of a grid of a single measure, and those of other CVT
     archives, are lines as high as the objective.
-
-    Args:
-        repertoire: may be empty.
-        path: of the PNG.
     """
     figure = Figure(figsize=(_WIDTH + 2.4, _height(repertoire) + 1.15), layout="constrained")
     _draw_archive(figure, figure.add_subplot(), repertoire)
@@ -50,51 +45,20 @@ def draw_repertoire(repertoire: Repertoire, path: str | Path) -> None:
 
 @PLAIN
 @_UNWARNED
-def draw_correction(original: Repertoire, corrected: Repertoire, path: str | Path) -> None:
-    """Draw a repertoire before and after its correction, next to each other and in the same colours.
-
-    Args:
-        original: may not be empty.
-        corrected: may be empty.
-        path: of the PNG.
-    """
-    objectives = np.concatenate([original.elites.objectives, corrected.elites.objectives])
-    limits = float(objectives.min()), float(objectives.max())
-    figure = Figure(figsize=(2 * (_WIDTH + 2.4), _height(original) + 1.15), layout="constrained")
-    columns = figure.add_gridspec(1, 2)
-    for column, name, repertoire in ((0, "As trained", original), (1, "Corrected", corrected)):
-        panel = figure.add_subfigure(columns[column])
-        _draw_archive(panel, panel.add_subplot(), repertoire, limits)
-        panel.suptitle(f"{name}. {_headline(repertoire)}", x=0.01, ha="left", fontsize=11)
-    save_figure(figure, path)
-
-
-@PLAIN
-@_UNWARNED
-def draw_history(
-    repertoire: Repertoire, path: str | Path, *, log: Mapping[str, np.ndarray] | None = None
-) -> None:
-    """Draw QD score, coverage, best objective and, if known, the speed over the evaluations of training.
-
-    Args:
-        repertoire: with a history.
-        path: of the PNG.
-        log: columns of a log of the training, see `repertoire.training.log.read_log`.
-    """
+def draw_history(repertoire: Repertoire, path: str | Path) -> None:
+    """Draw QD score, coverage and best objective over the evaluations of training."""
     history = repertoire.history
     if not len(history.get("evaluations", ())) or not {"qd_score", "coverage", "best"} <= history.keys():
         raise InvalidValueError("the repertoire has no history to draw")
     curves = {
-        "QD score": (history["evaluations"], history["qd_score"]),
-        "coverage [%]": (history["evaluations"], 100 * history["coverage"]),
-        "best objective": (history["evaluations"], history["best"]),
+        "QD score": history["qd_score"],
+        "coverage [%]": 100 * history["coverage"],
+        "best objective": history["best"],
     }
-    if log is not None:
-        curves["evaluations/s"] = log["evaluations"], log["evaluations_per_s"]
     figure = Figure(figsize=(8.2, 2.1 * len(curves) + 0.1), layout="constrained")
     panels = figure.subplots(len(curves), 1, sharex=True)
     for axes, (name, curve) in zip(panels, curves.items(), strict=True):
-        axes.plot(*curve, color=BLUE)
+        axes.plot(history["evaluations"], curve, color=BLUE)
         axes.set_ylabel(name)
         axes.yaxis.set_major_formatter("{x:,.10g}")  # as many digits as it takes to tell ticks apart
         axes.grid(color=EMPTY)
@@ -132,15 +96,10 @@ def draw_profile(
     line_width: float,
     margin: float = 0.0,
 ) -> None:
-    """Draw objectives over the numbers of their cells as upright lines.
+    """Draw objectives (cells,), nan where a cell is empty, as upright lines over cells that are 1 wide.
 
-    Args:
-        axes: where to draw; a cell is 1 wide.
-        objectives: of the cells, (cells,); nan where one is empty.
-        norm: from the lowest to the highest objective that the axis must show.
-        colors: of the objectives.
-        line_width: [points].
-        margin: below the lowest and above the highest objective, as a share of the distance between them.
+    Lines are as wide as told [points]. Below the lowest and above the highest objective is a margin, a share
+    of the distance between them.
     """
     low, high = float(norm.vmin or 0), float(norm.vmax or 0)
     room = margin * (high - low)
@@ -161,12 +120,11 @@ def _height(repertoire: Repertoire) -> float:
     return float(np.clip(_WIDTH * math.prod(grid[1::2]) / math.prod(grid[0::2]), 2.2, 9.0))
 
 
-def _draw_archive(
-    figure: FigureBase, axes: Axes, repertoire: Repertoire, limits: tuple[float, float] | None = None
-) -> None:
-    """Draw the archive with its labels, its colours between the given limits or its own."""
+def _draw_archive(figure: Figure, axes: Axes, repertoire: Repertoire) -> None:
+    """Draw the archive with its labels and colours."""
     values, regions = objective_grid(repertoire), cell_regions(repertoire)
-    norm = _scale(values, limits)
+    found = repertoire.elites.objectives
+    norm = Normalize(*((found.min(), found.max()) if len(found) else (0.0, 1.0)))
     if regions is not None:
         _draw_regions(axes, repertoire, regions, _COLORS(norm(values)))
     elif values.ndim == 1:
@@ -184,14 +142,10 @@ def _draw_archive(
         _ring_best(axes, repertoire, regions)
 
 
-def _centroids(repertoire: Repertoire) -> np.ndarray | None:
-    """Centroids of the cells, (cells, m); None if cells are arranged along the measures."""
-    return repertoire.settings.archive.centroids(repertoire.problem.measure_ranges)
-
-
 def cell_regions(repertoire: Repertoire) -> list[np.ndarray] | None:
     """Corners of the cells of an archive with centroids for two measures; None of any other."""
-    centroids, ranges = _centroids(repertoire), np.array(repertoire.problem.measure_ranges, float)
+    ranges = np.array(repertoire.problem.measure_ranges, float)
+    centroids = repertoire.settings.archive.centroids(repertoire.problem.measure_ranges)
     if centroids is None or len(ranges) != 2:
         return None
     low, width = ranges[:, 0], ranges[:, 1] - ranges[:, 0]
@@ -205,7 +159,6 @@ def cell_regions(repertoire: Repertoire) -> list[np.ndarray] | None:
 
 
 def _draw_regions(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray], colors: np.ndarray) -> None:
-    """Draw cells as polygons over the two measures."""
     axes.add_collection(PolyCollection(regions, facecolors=colors, edgecolors="white", linewidths=0.4))
     problem = repertoire.problem
     axes.set(xlim=problem.measure_ranges[0], ylim=problem.measure_ranges[1])
@@ -214,15 +167,7 @@ def _draw_regions(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray],
     axes.set(xlabel=problem.measure_labels[0], ylabel=problem.measure_labels[1].replace(": ", ":\n"))
 
 
-def _scale(values: np.ndarray, limits: tuple[float, float] | None) -> Normalize:
-    """From objectives to colours."""
-    found = values[np.isfinite(values)]
-    low, high = limits or ((float(found.min()), float(found.max())) if len(found) else (0.0, 1.0))
-    return Normalize(low, high)
-
-
 def _draw_squares(axes: Axes, values: np.ndarray, norm: Normalize) -> None:
-    """Draw the heat map."""
     squares = stack(values)
     rows, columns = squares.shape
     axes.imshow(
@@ -238,7 +183,6 @@ def _draw_squares(axes: Axes, values: np.ndarray, norm: Normalize) -> None:
 
 
 def _objective_words(repertoire: Repertoire) -> str:
-    """What the colours mean."""
     name, spread = repertoire.problem.objective_name, repertoire.spread
     first = "objective" if spread is None else f"mean objective of {spread.episodes} episodes"
     return f"{first}\n[{name}]" if name else first
@@ -260,9 +204,8 @@ def _rule(axes: Axes, grid: tuple[int, ...]) -> None:
 
 
 def _label_measures(axes: Axes, repertoire: Repertoire) -> None:
-    """Say in words which measure each direction stands for."""
     grid, problem = repertoire.grid, repertoire.problem
-    if _centroids(repertoire) is not None:
+    if repertoire.settings.archive.centroids(problem.measure_ranges) is not None:
         axes.set_xlabel(f"number of the cell, a region of {', '.join(problem.measure_names)}")
         return
     total_rows, total_columns = math.prod(grid[1::2]), math.prod(grid[0::2])
@@ -312,7 +255,6 @@ def _ring_best(axes: Axes, repertoire: Repertoire, regions: list[np.ndarray] | N
 
 
 def _headline(repertoire: Repertoire) -> str:
-    """The robot and the metrics, in two lines."""
     metrics, cells = repertoire.metrics, math.prod(repertoire.grid)
     filled = f"{metrics.elites:,} of {cells:,} cells filled ({metrics.coverage:.1%})"
     first = f"{repertoire.problem.title}: {filled}"

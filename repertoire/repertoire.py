@@ -13,7 +13,6 @@ from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.record import ProblemRecord
-from repertoire.specialists import Specialists, joined
 from robots.arrays import any_array
 from robots.errors import InvalidValueError, shown
 from robots.robot import Robot
@@ -22,7 +21,7 @@ from robots.words import short, version_words
 if TYPE_CHECKING:
     import pandas
 
-    from robots.controllers.controller import OnInvalid, Policy
+    from robots.controllers.controller import Policy
 
 _DECILE = 0.1
 _WIDTH = 110  # of a line that outlines a repertoire [characters]
@@ -77,6 +76,36 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
+class Specialists:
+    """s gaits that are kept for what they do on a damaged robot, and where they come from.
+
+    A cell may have several of them, and an elite too that does better on the intact robot.
+
+    Attributes:
+        gaits: with their objectives and measures on the intact robot.
+        origins: cells of the elites that they descend from, (s,) int64.
+        episodes: that their refinement took, (s,) int64; 0 of the mirror image of another gait.
+        damages: for each the texts of the damages that it was refined or mirrored for: one, or those that
+            were believed.
+    """
+
+    gaits: Elites
+    origins: np.ndarray
+    episodes: np.ndarray
+    damages: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.gaits)
+
+
+def joined(first: Elites, second: Elites) -> Elites:
+    """Gaits followed by further ones."""
+    return Elites(
+        *(np.concatenate(pair) for pair in zip(vars(first).values(), vars(second).values(), strict=True))
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Repertoire:
     """The elites of a result archive, with everything needed to understand and use them.
 
@@ -121,7 +150,6 @@ class Repertoire:
         return "\n".join(f"{name:<12}{value}" for name, value in self._outline().items())
 
     def _repr_html_(self) -> str:
-        """A table for notebooks."""
         rows = (
             f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
             for name, value in self._outline().items()
@@ -142,9 +170,6 @@ class Repertoire:
         """The robot that they drive, with the episode length of the run; its episodes end when it falls.
 
         That of the training, whose episodes end as its description says, is `problem.robot`.
-
-        Raises:
-            InvalidValueError: the problem is not that of a robot.
         """
         if self.problem.robot is None:
             raise InvalidValueError(
@@ -185,11 +210,7 @@ class Repertoire:
         return self.last("evaluations")
 
     def best(self) -> int:
-        """Row of the elite with the highest objective.
-
-        Raises:
-            InvalidValueError: the repertoire has no elites.
-        """
+        """Row of the elite with the highest objective."""
         if not len(self.elites):
             raise InvalidValueError("the repertoire is empty: it has no best controller")
         return int(np.argmax(self.elites.objectives))
@@ -199,9 +220,6 @@ class Repertoire:
 
         Args:
             which: the cell of an elite; a row, counted from 0; or the elite with the highest objective.
-
-        Raises:
-            InvalidValueError: the repertoire has no elites, or there is no such cell or row.
         """
         if isinstance(which, str) and which == "best":
             return self.best()
@@ -218,9 +236,6 @@ class Repertoire:
 
         Args:
             cell: index of the cell along each measure, counted from 0.
-
-        Raises:
-            InvalidValueError: there is no such cell, or it is empty.
         """
         array, bounds = any_array(cell), " x ".join(str(size) for size in self.grid)
         if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -254,16 +269,15 @@ class Repertoire:
         """Index along each measure of a gait's cell."""
         return tuple(int(i) for i in np.unravel_index(self.gaits.cells[row], self.grid))
 
-    def policy(self, which: Which = "best", *, on_invalid: "OnInvalid" = "refuse") -> "Policy":
+    def policy(self, which: Which = "best") -> "Policy":
         """One of its controllers, as a function from observations to actions.
 
         Args:
             which: see `find`.
-            on_invalid: what to do with observations that are not finite, see `Policy`.
         """
         from robots.controllers.controller import Policy
 
-        return Policy(self.robot.controller, self.gaits.solutions[self.find(which)], on_invalid=on_invalid)
+        return Policy(self.robot.controller, self.gaits.solutions[self.find(which)])
 
     def to_pandas(self, *, solutions: bool = False) -> "pandas.DataFrame":
         """A table with a row per gait: its cell, objective and measures, and their spread if it is known.
@@ -311,7 +325,6 @@ class Repertoire:
         }
 
     def _spread_facts(self) -> dict[str, str]:
-        """What there is to say about the spread, if there is one."""
         if self.spread is None:
             return {}
         episodes, seed = self.spread.episodes, self.spread.seed
@@ -323,7 +336,6 @@ class Repertoire:
         }
 
     def _specialist_facts(self) -> dict[str, str]:
-        """Each specialist with where it comes from, if there are any."""
         found, first = self.specialists, len(self.elites)
         if found is None:
             return {}
@@ -338,7 +350,6 @@ class Repertoire:
 
     @property
     def _others(self) -> str:
-        """The runs that were merged with the one of the configuration, in words."""
         others = self.last("runs") - 1
         return "" if others < 1 else f", merged with {others} other run{'s' if others > 1 else ''}"
 
@@ -348,7 +359,6 @@ class Repertoire:
         return int(values[-1]) if values is not None and len(values) else 0
 
     def _occupied_near(self, cell: tuple[int, ...]) -> str:
-        """Name the occupied cells nearest to a cell."""
         if not len(self.elites):
             return "so is every other cell"
         centroids = self.settings.archive.centroids(self.problem.measure_ranges)
@@ -364,11 +374,7 @@ class Repertoire:
 
 
 def parse_cell(text: str) -> tuple[int, ...]:
-    """Read a cell as `format_cell` writes it.
-
-    Raises:
-        InvalidValueError: it is none.
-    """
+    """Read a cell as `format_cell` writes it."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
         raise InvalidValueError(

@@ -9,13 +9,7 @@ from robots.errors import InvalidValueError, shown
 
 
 def real_array(name: str, values: object, dtype: type[np.floating] = np.float64) -> np.ndarray:
-    """Return a copy of real numbers as an array of floats; infinite where the type cannot hold them.
-
-    Args:
-        name: what they are, for the error.
-        values: an array, or what NumPy makes one of.
-        dtype: of the copy.
-    """
+    """Return a copy of real numbers as an array of floats; infinite where the type cannot hold them."""
     array = any_array(values)
     if array.dtype.kind not in "biuf":
         raise InvalidValueError(f"{name} must be an array of real numbers, not of {array.dtype}")
@@ -50,14 +44,7 @@ def refuse_masked(values: object) -> None:
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return a whole number as Python's.
-
-    Args:
-        name: what it is, for the error.
-        value: an integer, of NumPy or Python.
-        least: the lowest that is accepted.
-        most: the highest; None for any.
-    """
+    """Return a whole number, of NumPy or Python, as Python's; `name` is what errors call it."""
     number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
     if number is None or number < least or (most is not None and number > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
@@ -66,15 +53,7 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
 
 
 def real_number(name: str, value: object, least: float, *, above: bool = False, unit: str = "") -> float:
-    """Return a finite real number as Python's.
-
-    Args:
-        name: what it is, for the error.
-        value: a number, of NumPy or Python.
-        least: the lowest that is accepted.
-        above: whether it must be more than that.
-        unit: of it, for the error.
-    """
+    """Return a finite real number, of NumPy or Python, as Python's: at least `least`, or `above` it."""
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     if not math.isfinite(number) or number < least or (above and number == least):
         limit = f"{'above' if above else 'of at least'} {least:g}{unit and ' ' + unit}"

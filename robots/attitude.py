@@ -20,3 +20,11 @@ def yaw_of(quaternion: Sequence[float] | np.ndarray) -> float:
 def turned_by(before: Sequence[float] | np.ndarray, after: Sequence[float] | np.ndarray) -> float:
     """Angle between the orientations w, x, y, z of length 1 [rad]."""
     return float(2 * np.arccos(min(1.0, abs(np.dot(before, after)))))
+
+
+def turned_about_z(quaternion: Sequence[float] | np.ndarray, angle: float) -> np.ndarray:
+    """The orientation w, x, y, z of a torso that was turned to the left by an angle [rad], (4,)."""
+    from scipy.spatial.transform import Rotation  # here, as it takes long to import
+
+    turn = Rotation.from_euler("z", angle)
+    return np.asarray((turn * Rotation.from_quat(quaternion, scalar_first=True)).as_quat(scalar_first=True))

@@ -1,15 +1,12 @@
 """`compiled`: the one decorator for functions that numba compiles, and where their machine code is kept.
 
-Numba notices that a function changed, but not that another function that it calls did. The machine code is
-therefore kept in a folder named after a hash of the modules with such functions and of all that they import,
-where their constants come from: whatever is edited there, nothing stale is used. Functions of other packages
-are none of its business: numba keeps them as it does without this module.
+Numba does not notice that a function which a kernel calls was changed. The machine code is therefore kept in
+a folder named after a hash of the sources that a kernel may depend on.
 """
 
-import glob
+import ctypes
 import hashlib
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -21,21 +18,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba import types
+from numba.core import cgutils
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
+from numba.extending import intrinsic
+from numba.misc.appdirs import AppDirs
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _settings: Any = numba.config
 INTERPRETED = bool(_settings.DISABLE_JIT)  # whether `NUMBA_DISABLE_JIT` keeps kernels from being compiled
-_PACKAGES = ("robots", "repertoire", "adapt", "suites", "surefoot")
-# an import of a module of ours, and the names that are taken from it, which may be modules
-_IMPORT = re.compile(
-    r"\n *(?:from|import) ((?:{})\b[\w.]*)(?: import (\([^)]*\)|.*))?".format("|".join(_PACKAGES)).encode()
-)
+_PACKAGES = ("robots", "repertoire", "adapt", "suites", "surefoot")  # each imports those before it alone
+_APART = ("link", "importing", "rendering")  # rooms of robots that no kernel imports
 _WEEKS = 4  # after which the code of other versions of the sources is removed
-_FOLDER = re.compile(r"kernels-[0-9a-f]{16}")
 
 
 def compiled(**options: Any) -> Callable[[_Function], _Function]:
@@ -72,86 +69,65 @@ def function_pointer(function: Callable[..., None], signature: Any) -> Callable[
     return pointer
 
 
-def sources_hash(root: Path) -> str:
-    """A hash of the sources of all packages in a folder, 16 hexadecimal digits."""
-    return _hash(_sources(root))
+def _interpreted_call(address: int, first: int, second: int) -> None:
+    """Call the function at an address with two pointers or numbers, where compilation is switched off."""
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)(first, second)
 
 
-def kernels_hash(root: Path) -> str:
-    """A hash of the sources on which machine code depends, 16 hexadecimal digits.
+def _compiled_call(_context: Any, _address: Any, _first: Any, _second: Any) -> tuple[Any, Callable]:
+    """The same for compiled code. Numba's own function arguments cost 30 µs where Python passes them."""
 
-    These are the modules that import this one, and transitively what those import.
-    """
-    sources, needed = _sources(root), dict[str, bytes]()
-    waiting = [name for name, source in sources.items() if __name__.encode() in source]
-    while waiting:
-        name = waiting.pop()
-        if name in needed or name not in sources:
-            continue
-        needed[name] = sources[name]
-        waiting.append(name.rpartition(".")[0])
-        for module, names in _IMPORT.findall(b"\n" + sources[name]):
-            waiting.append(module.decode())
-            waiting += [f"{module.decode()}.{taken.decode()}" for taken in re.findall(rb"\w+", names)]
-    return _hash(needed)
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = cgutils.voidptr_t
+        kind = cgutils.ir.FunctionType(cgutils.ir.VoidType(), (pointer, pointer)).as_pointer()
+        function, *addresses = arguments
+        builder.call(
+            builder.inttoptr(function, kind), [builder.inttoptr(value, pointer) for value in addresses]
+        )
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, types.intp), generate
 
 
-def _sources(root: Path) -> dict[str, bytes]:
-    """The sources of all packages in a folder, by the dotted name of the module."""
-    start, sources = len(str(root)) + 1, {}
-    for package in _PACKAGES:
-        for path in (root / package).rglob("*.py"):
-            name = str(path)[start:-3].replace(os.sep, ".")  # `relative_to` takes as long as all the rest
-            sources[name.removesuffix(".__init__")] = path.read_bytes()
-    return sources
+call_address: Any = _interpreted_call if INTERPRETED else intrinsic(_compiled_call)
 
 
-def _hash(sources: dict[str, bytes]) -> str:
+def sources_hash(root: Path, packages: tuple[str, ...] = _PACKAGES, without: tuple[str, ...] = ()) -> str:
+    """A hash of the sources of packages in a folder, 16 hexadecimal digits, but for rooms of `robots`."""
     digest = hashlib.sha256()
-    for name, source in sorted(sources.items()):
-        digest.update(f"{name}\0{len(source)}\0".encode())
-        digest.update(source)
+    for path in sorted(path for package in packages for path in (root / package).rglob("*.py")):
+        package, *rooms = path.parent.relative_to(root).parts
+        if package != "robots" or not set(rooms) & set(without):
+            source = path.read_bytes()
+            digest.update(f"{package}/{'/'.join(rooms)}/{path.name}\0{len(source)}\0".encode())
+            digest.update(source)
     return digest.hexdigest()[:16]
 
 
 @cache
-def machine_code() -> Path | None:
-    """The folder for the machine code of the sources as they are; None where it cannot be written.
+def machine_code(package: str) -> Path | None:
+    """The folder for the machine code of a package; None where it cannot be written.
 
     It is in the user's folder for caches, or where `NUMBA_CACHE_DIR` says. Folders of other versions of the
     sources that were not used for some weeks are removed.
     """
+    place = os.environ.get("NUMBA_CACHE_DIR") or AppDirs("surefoot", appauthor=False).user_cache_dir
+    needed = _PACKAGES[: _PACKAGES.index(package) + 1] if package in _PACKAGES else _PACKAGES
     try:
-        folder = Path(os.environ.get("NUMBA_CACHE_DIR") or _user_caches() / "surefoot")
-    except RuntimeError:  # a user whom the system does not know, as in containers
-        _say("this user has no home folder: machine code is not kept; NUMBA_CACHE_DIR names a folder for it")
-        return None
-    own = folder / f"kernels-{kernels_hash(Path(__file__).resolve().parents[1])}"
-    try:
+        folder = Path(place).expanduser()  # raises RuntimeError for a user without a home, as in containers
+        own = folder / f"kernels-{sources_hash(Path(__file__).resolve().parents[1], needed, _APART)}"
         own.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.utime(own)  # it is used as of now
         tempfile.TemporaryFile(dir=own).close()  # raises an error where nothing can be written
-    except OSError as error:
-        _say(
-            f"{folder} cannot be written ({error.strerror}): machine code is not kept; NUMBA_CACHE_DIR names "
-            "another folder"
-        )
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        _say(f"machine code is not kept, as {place} cannot be written ({reason}); see NUMBA_CACHE_DIR")
         return None
-    for path in folder.iterdir():
-        if path != own and _FOLDER.fullmatch(path.name) and not path.is_symlink():
-            with suppress(OSError):  # another process is removing it
-                if time.time() - path.stat().st_mtime > _WEEKS * 7 * 86_400:
-                    shutil.rmtree(path, ignore_errors=True)
+    for path in folder.glob("kernels-" + 16 * "[0-9a-f]"):
+        with suppress(OSError):  # another process is removing it
+            if time.time() - path.stat().st_mtime > _WEEKS * 7 * 86_400:
+                shutil.rmtree(path, ignore_errors=True)
     return own
-
-
-def _user_caches() -> Path:
-    """The user's folder for caches."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 class _Locator(UserProvidedCacheLocator):
@@ -159,18 +135,20 @@ class _Locator(UserProvidedCacheLocator):
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         super().__init__(function, file)
-        self._cache_path = str((machine_code() or Path()) / self.get_suitable_cache_subpath(file))
+        self._cache_path = str((_folder_of(function) or Path()) / self.get_suitable_cache_subpath(file))
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> "_Locator | None":
         """That of a function in a file; None where no file or folder is there."""
-        return cls(function, file) if os.path.exists(file) and machine_code() else None  # noqa: PTH110
+        return cls(function, file) if Path(file).exists() and _folder_of(function) else None
+
+
+def _folder_of(function: Callable[..., Any]) -> Path | None:
+    return machine_code(function.__module__.partition(".")[0])
 
 
 class _Entries(CompileResultCacheImpl):
-    """Machine code in files of the folder for it, and nowhere else."""
-
-    _locator_classes = [_Locator]  # noqa: RUF012
+    _locator_classes = [_Locator]  # noqa: RUF012 (numba's)
 
 
 class _Cache(FunctionCache):
@@ -189,8 +167,8 @@ class _Cache(FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # unpickling raises anything, `MemoryError` too
-            _say(f"machine code in {machine_code()} was damaged, as by a power cut: compiling anew")
-            self._remove()
+            _say("kept machine code was damaged, as by a power cut: compiling anew")
+            self._forget()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -198,14 +176,13 @@ class _Cache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            _say(f"machine code cannot be kept in {machine_code()} ({error.strerror}): going on without")
-            self._remove()
+            _say(f"machine code cannot be kept ({error.strerror}): going on without")
+            self._forget()
 
-    def _remove(self) -> None:
-        # all files of the function: with another index, what is left would be taken for another signature's
-        for path in Path(self._cache_path).glob(glob.escape(self._impl.filename_base) + ".*"):
-            with suppress(OSError):
-                path.unlink()
+    def _forget(self) -> None:
+        # without its index numba writes every file of a function anew
+        with suppress(OSError):
+            Path(self._cache_file._index_path).unlink()
 
 
 @cache  # says the same only once, however many functions it is about

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
+from robots.controllers.policy import PolicyDescription
 from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.files.records import (
     Count,
@@ -33,7 +34,7 @@ from robots.task.terrain import Ground, Terrain
 
 # the kinds of controllers by name: each brings its part of the YAML
 CONTROLLERS: Registry[type[ControllerDescription]] = by_kind(
-    "controller", MLPDescription, PeriodicDescription
+    "controller", MLPDescription, PeriodicDescription, PolicyDescription
 )
 _MOST_CELLS = 1_000_000
 TAKEN = ("all", "torso", "floor")  # what damages call other parts than legs
@@ -59,12 +60,10 @@ class Servo(Record):
     """The position servo of a joint: torque = stiffness · (target - position) - damping · velocity, limited.
 
     Attributes:
-        range: positions that actions from -1 to 1 command [rad or m]: the target is their middle plus the
-            action times half of their difference.
-        stiffness: torque or force per error [N·m/rad or N/m], which turns a motor into a servo. None where
-            the MJCF has a servo.
-        damping: torque or force per speed [N·m·s/rad or N·s/m]; None for critical damping of what `stiffness`
-            makes, 2 √(stiffness · inertia), or for that of the MJCF's servo.
+        range: positions that actions of -1 and 1 command [rad or m].
+        stiffness: [N·m/rad or N/m], which turns a motor into a servo; None for that of the MJCF's servo.
+        damping: [N·m·s/rad or N·s/m]; None for critical damping of what `stiffness` makes, or for that of the
+            MJCF's servo.
         torque: greatest torque or force [N·m or N]; None for that of the MJCF.
     """
 
@@ -78,13 +77,12 @@ class Alive(Record):
     """The conditions under which the robot counts as alive; all that are given must hold.
 
     Attributes:
-        min_height: the torso is above this height [m].
-        max_pitch: the torso's pitch is smaller than this in size [rad].
-        max_tilt: the angle between the torso's z axis and the vertical is smaller than this [rad].
-        untouched: none of these feet touches the floor.
+        min_height: of the torso [m].
+        max_pitch: of the torso, in size [rad].
+        max_tilt: angle between the torso's z axis and the vertical [rad].
+        untouched: feet that do not touch the floor.
         ends_episode: whether the episode ends once the robot is not alive.
-        forfeits: whether an episode that ends this way loses what its objective had gained: it is 0, or what
-            it had added up to if that is less.
+        forfeits: whether the objective of an episode that ends this way is 0 at most.
     """
 
     min_height: Finite | None = None
@@ -109,51 +107,32 @@ _Delay = Annotated[int, Field(ge=0, le=100, strict=True)]
 
 
 class Draw(Record):
-    """One model of a robot out of a distribution; factors are of what its MJCF says.
+    """One model of a robot out of a distribution; factors are of what its MJCF says."""
 
-    Attributes:
-        mass: factors of mass and inertia, one for each body of the MJCF, of which the first is the world.
-        friction: factor of all friction.
-        strength: factors of force, including a servo's damping, one for each motor of the MJCF.
-        damping: factor of the damping of all joints.
-        offset: what the sensor of each actuated joint reads too much [rad or m].
-        delay: control steps by which all actions come late.
-        noise: standard deviation of what is added to each reading of a sensor, in the units of its channel.
-        pose: half-width of the uniform initial joint angles [rad]; None for the robot's own.
-        slope: angle of the floor, uphill positive [degrees].
-        ground: that the robot walks on; None for the robot's own.
-        heading: with which episodes begin, to the left of the robot's own [degrees].
-    """
-
+    #: factors of mass and inertia, one for each body of the MJCF, of which the first is the world
     mass: tuple[_Factor, ...]
-    friction: _Factor
+    friction: _Factor  #: factor of all friction
+    #: factors of force, including a servo's damping, one for each motor of the MJCF
     strength: tuple[_Factor, ...]
-    damping: _Factor
-    offset: tuple[_Angle, ...]
-    delay: _Delay
+    damping: _Factor  #: factor of the damping of all joints
+    offset: tuple[_Angle, ...]  #: what the sensor of each actuated joint reads too much [rad or m]
+    delay: _Delay  #: control steps by which all actions come late
+    #: standard deviation of what is added to each reading of a sensor, in the units of its channel
     noise: _Small
+    #: half-width of the uniform initial joint angles [rad]; None for the robot's own
     pose: _Small | None = None
-    slope: _Slope = 0.0
-    ground: Ground | None = None
-    heading: _Heading = 0.0
+    slope: _Slope = 0.0  #: angle of the floor, uphill positive [degrees]
+    ground: Ground | None = None  #: that the robot walks on; None for the robot's own
+    heading: _Heading = 0.0  #: with which episodes begin, to the left of the robot's own [degrees]
 
 
 class Randomization(Record):
     """A distribution of models of a robot; a range is that of a uniform distribution.
 
     Attributes:
-        mass: factors of mass and inertia, one a body.
-        friction: factors of all friction, one a model.
-        strength: factors of a motor's force, including a servo's damping, one a motor.
-        delay: control steps by which all actions come late, one number a model.
-        noise: standard deviation of what is added to each reading of a sensor in each control step, in the
-            units of its channel, see `robots.task.observations.channels`, one a model.
-        pose: half-width of the uniform initial joint angles [rad], one a model; None for the robot's own.
-        damping: factors of the damping of joints, one a model.
-        offset: what the sensor of a joint reads too much [rad or m], one a joint.
-        slope: angles of the floor, uphill positive [degrees], one a model.
+        mass, strength, offset: see `Draw`; one for each body, motor or joint of a model.
+        friction, delay, noise, pose, damping, slope, heading: see `Draw`; one for each model.
         terrain: from which a ground is drawn for each model; None for the robot's own.
-        heading: with which episodes begin, to the left of the robot's own [degrees], one a model.
         models: how many are drawn; each episode runs on one of them.
         drawn: the models themselves, such as those of a calibration, in place of ranges.
     """
@@ -194,17 +173,11 @@ _FIXED = Randomization()
 
 
 class MinObjective(Record):
-    """The lowest objective to expect.
-
-    Attributes:
-        value: the number.
-        source: how it was measured.
-        published: the number published for another simulator, or None.
-    """
+    """The lowest objective to expect."""
 
     value: Finite
-    source: str
-    published: Finite | None = None
+    source: str  #: how it was measured
+    published: Finite | None = None  #: for another simulator
 
 
 class Description(Record):
@@ -217,38 +190,28 @@ class Description(Record):
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
             along x and a slide along z in any order, and then a hinge about y.
         floor: geom that is the ground.
-        terrain: the ground in place of the floor; level by default.
-        alone: whether all else but the robot and its floor is left out: other fixed geoms of the world, and
-            bodies that are not part of the robot.
-        position: points of bodies, in each body's frame [m]. The mean x and y of all of them is where the
-            robot is, from which its bearing and progress follow. A point of `world` never moves. None for the
-            torso's origin alone. What a damaged robot has lost does not count.
+        terrain: the ground in place of the floor.
+        alone: whether all else but the robot and its floor is left out.
+        position: points of bodies, in each one's frame [m], whose mean x and y is where the robot is; a point
+            of `world` never moves, and lost bodies do not count. None for the torso's origin.
         keyframe: of the MJCF, the pose that episodes start in; None for that in which it is built, with the
             actuated joints at 0.
-        start: positions of joints at the start of an episode where they differ from that pose [rad or m];
-            of a free joint x, y, z and a quaternion.
+        start: positions of joints where they differ from that pose [rad or m]; of a free joint x, y, z and a
+            quaternion.
         joints: actuated joints in the order of observations and actions.
         drag: slows every body down by `drag · v · (1 + |v|)` [m/s²] at its speed v [m/s], and its turning by
-            `drag · w · (1 + |w|)` [rad/s²] at w [rad/s], as Bullet does; 0 for none.
-        position_rates: share of its speed by which a joint's position changes, where it is not 1. The speed
-            that such a joint shows is that of its position.
-        ranges: narrower ranges of motion than the MJCF gives some of them, or ranges where it gives none
-            [rad or m]; a position servo can be told no more either.
+            `drag · w · (1 + |w|)` [rad/s²] at w [rad/s], as Bullet does.
+        position_rates: share of its speed by which a joint's position changes, where it is not 1.
+        ranges: of motion, narrower than those of the MJCF, or where it gives none [rad or m].
         servos: what actions command some of the joints, where it is not what the MJCF says.
         feet: sole geoms of each foot.
-        legs: joints and foot of each leg.
-        measures: what tells gaits apart, in order: the lowest and highest value by the name of each measure,
-            a foot for its contact share, or one of `robots.task.measures.KINDS`. In the YAML feet need
-            no range.
+        measures: what tells gaits apart, in order: the lowest and highest value of a foot's contact share, or
+            of one of `robots.task.measures.KINDS`. In the YAML feet need no range.
         substeps: physics steps per control step.
         episode_steps: control steps an episode has at most.
         reset_joint_noise: half-width of the uniform initial joint angles [rad].
-        alive: when the robot counts as alive.
-        command: ranges of the speed and turn that the robot is told; None for a robot that is told nothing.
-        reward: weights of the reward's terms.
+        command: ranges of the speed and turn that the robot is told.
         randomization: what `--randomization default` draws models from; None for Surefoot's own ranges.
-        observations: what controllers see; those of the paper by default.
-        controller: the controller's kind and size.
         archive: cells along each measure.
         min_objective: floor of every threshold and offset of the QD score.
     """
@@ -318,8 +281,23 @@ class Description(Record):
         for name, leg in self.legs.items():
             _require(f"leg {name!r} names the joint", leg.joints, self.joints, "joints")
             _require(f"leg {name!r} names the foot", [leg.foot], self.feet, "feet")
-        _require("ranges names the joint", self.ranges, self.joints, "joints")
-        _require("servos names the joint", self.servos, self.joints, "joints")
+        for kind, named in (
+            ("ranges", self.ranges),
+            ("servos", self.servos),
+            ("position_rates", self.position_rates),
+        ):
+            _require(f"{kind} names the joint", named, self.joints, "joints")
+        _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
+        soles = [sole for soles in self.feet.values() for sole in soles]
+        for kind, names in (("joints", self.joints), ("feet", soles)):
+            if len(set(names)) != len(names):
+                raise ValueError(f"{kind} names {max(names, key=list(names).count)!r} twice")
+        if self.floor in soles:
+            raise ValueError(f"the floor {self.floor!r} cannot be the sole of a foot")
+        return self
+
+    @model_validator(mode="after")
+    def _parts_fit_together(self) -> "Description":
         for kind, limits in (
             ("ranges", self.ranges),
             ("servos", {name: servo.range for name, servo in self.servos.items()}),
@@ -328,8 +306,6 @@ class Description(Record):
             for name, (low, high) in limits.items():
                 if not low < high:
                     raise ValueError(f"{kind}.{name} must go from low to high, not from {low:g} to {high:g}")
-        _require("position_rates names the joint", self.position_rates, self.joints, "joints")
-        _require("alive.untouched names the foot", self.alive.untouched, self.feet, "feet")
         if self.alive.forfeits and not self.alive.ends_episode:
             raise ValueError("alive.forfeits needs alive.ends_episode: only what ends can be forfeited")
         if self.command is None and (self.observations.commanded or self.reward.commanded):
@@ -343,12 +319,6 @@ class Description(Record):
             raise ValueError(
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"
             )
-        soles = [sole for soles in self.feet.values() for sole in soles]
-        for kind, names in (("joints", self.joints), ("feet", soles)):
-            if len(set(names)) != len(names):
-                raise ValueError(f"{kind} names {max(names, key=list(names).count)!r} twice")
-        if self.floor in soles:
-            raise ValueError(f"the floor {self.floor!r} cannot be the sole of a foot")
         if math.prod(self.archive) > _MOST_CELLS:
             raise ValueError(
                 f"the archive has {math.prod(self.archive)} cells; at most {_MOST_CELLS} are possible"
@@ -368,15 +338,7 @@ def _require(what: str, names: Iterable[str], known: Iterable[str], kind: str) -
 
 
 def parse_description(text: str, *, origin: str) -> Description:
-    """Read a robot's YAML.
-
-    Args:
-        text: the YAML.
-        origin: what to call the YAML in errors, e.g. its path.
-
-    Raises:
-        InvalidRobotError: the text is not YAML, or not a robot's description.
-    """
+    """Read a robot's YAML, which errors call `origin`."""
     try:
         content = parse_yaml(text)
         if not isinstance(content, dict):

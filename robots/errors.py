@@ -19,16 +19,7 @@ class SurefootError(Exception):
 
 
 class UnknownNameError(SurefootError):
-    """A name that nothing is registered under.
-
-    Args:
-        kind: what the name should name, e.g. "robot".
-        name: what was given.
-        known: the names that exist.
-
-    Attributes:
-        name: what was given.
-    """
+    """A name that no thing of a kind, such as "robot", is known by."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         known = list(known)
@@ -55,12 +46,7 @@ class InvalidFileError(SurefootError):
 
 
 class InUseError(SurefootError):
-    """A file or folder that another process works on.
-
-    Args:
-        path: the file or folder.
-        holder: who works on it, since when.
-    """
+    """A file or folder that another process works on; `holder` says which, since when."""
 
     def __init__(self, path: object, holder: str) -> None:
         self._arguments = path, holder

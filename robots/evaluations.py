@@ -16,21 +16,12 @@ MIN_STD = 0.1  # a smaller spread is hardly information, and to divide by it wou
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be found out about n solutions in addition to their objectives and measures.
+    """What is to be found out about n solutions in addition to their objectives and measures."""
 
-    Attributes:
-        gradients: whether to return gradients; only a problem that is `differentiable` has them.
-        observed: (n,) bool, the solutions whose observations are to be summed; None for none of them. Only
-            what runs on a robot, or a problem with a `normaliser`, has observations.
-        transitions: whether to return those of all solutions; only a robot, or a problem with
-            `policy_layers`, has them.
-        traces: whether to return what the sensors of a robot read, instead of transitions.
-    """
-
-    gradients: bool = False
+    #: (n,) bool, the solutions whose observations are summed; of a robot, or a problem with a `normaliser`
     observed: np.ndarray | None = None
-    transitions: bool = False
-    traces: bool = False
+    transitions: bool = False  #: only of a robot, or a problem with `policy_layers`
+    traces: bool = False  #: what the sensors of a robot read, instead of transitions
 
 
 OBJECTIVES_AND_MEASURES = Request()
@@ -38,17 +29,11 @@ OBJECTIVES_AND_MEASURES = Request()
 
 @dataclass(frozen=True)
 class ObservationMoments:
-    """Sums over observations, from which their mean and spread follow.
+    """Sums over observations, from which their mean and spread follow."""
 
-    Attributes:
-        count: of the observations.
-        sums: of each of their o numbers, (o,) float64.
-        squares: sums of the squares, (o,) float64.
-    """
-
-    count: int
-    sums: np.ndarray
-    squares: np.ndarray
+    count: int  # of the observations
+    sums: np.ndarray  # of each of their o numbers, (o,) float64
+    squares: np.ndarray  # sums of the squares, (o,) float64
 
     @classmethod
     def none(cls, observation_dim: int) -> ObservationMoments:
@@ -80,31 +65,19 @@ class Evaluations:
     """What evaluating n solutions gave, and what archives said to it.
 
     It is not frozen because a search makes several for each batch, for which frozen ones take too long.
-
-    Attributes:
-        objectives: (n,), larger is better; NaN where the evaluation diverged.
-        measures: (n, m), about within the problem's ranges; NaN where the evaluation diverged.
-        diverged: (n,) bool, evaluations without a result, which must not enter an archive.
-        steps: (n,), what each cost, in the problem's own unit of work.
-        gradients: (n, 1 + m, solution_dim) float64, of the objective and of each measure with respect to the
-            parameters; None unless requested.
-        moments: of the observations of all solutions of the batch for which they were requested; None if
-            there are none.
-        transitions: of each solution, (n,) of objects: (its steps, columns) float32, without rows where it
-            diverged; see `TransitionColumns`. None unless requested.
-        improvements: (n,), what `archive.add` returned; -inf where diverged or not offered to the archives.
-            Empty until they were offered.
-        opened: (n,) bool, whether the solution was accepted into a cell that was empty before it. Likewise.
     """
 
-    objectives: np.ndarray
-    measures: np.ndarray
-    diverged: np.ndarray
-    steps: np.ndarray
-    gradients: np.ndarray | None = None
-    moments: ObservationMoments | None = None
+    objectives: np.ndarray  # (n,), larger is better; NaN where the evaluation diverged
+    measures: np.ndarray  # (n, m), about within the problem's ranges; NaN where the evaluation diverged
+    diverged: np.ndarray  # (n,) bool, evaluations without a result, which must not enter an archive
+    steps: np.ndarray  # (n,), what each cost, in the problem's own unit of work
+    moments: ObservationMoments | None = None  # of all observations that were requested
+    # of each solution, (n,) of objects: (its steps, columns) float32, see `TransitionColumns`; no rows if it
+    # diverged
     transitions: np.ndarray | None = None
+    # what `archive.add` returned, (n,); -inf where diverged or not offered to the archives; empty before that
     improvements: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    # whether each was accepted into a cell that was empty before it, (n,) bool; empty before that
     opened: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
@@ -128,28 +101,15 @@ class Evaluations:
 
 
 class TransitionColumns:
-    """Where things are in a transition, which is what one control step brought, as a row of float32.
+    """Where things are in a transition, which is what one control step brought, as a row of float32."""
 
-    Args:
-        observation_dim: numbers in an observation, o.
-        action_dim: numbers in an action, a.
-
-    Attributes:
-        action_dim: the same.
-        observation: the o columns of the observation before the step.
-        action: the a columns of the action.
-        following: the o columns of the observation after the step.
-        reward: column of the reward.
-        terminated: column that tells whether the robot's end ended the episode, 1 or 0.
-        ended: column that tells whether anything did, its time limit included.
-        count: all columns, 2 o + a + 3.
-    """
-
-    reward, terminated, ended = -3, -2, -1
+    reward = -3
+    terminated = -2  # whether the robot's end ended the episode, 1 or 0
+    ended = -1  # whether anything did, its time limit included
 
     def __init__(self, observation_dim: int, action_dim: int) -> None:
         after = observation_dim + action_dim
         self.action_dim = action_dim
         self.observation, self.action = slice(0, observation_dim), slice(observation_dim, after)
-        self.following = slice(after, after + observation_dim)
+        self.following = slice(after, after + observation_dim)  # the observation after the step
         self.count = after + observation_dim + 3

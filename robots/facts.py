@@ -4,7 +4,7 @@ from robots.description import Alive, Description
 from robots.motors import Motors, lags
 from robots.robot import Robot
 from robots.task.measures import KINDS
-from robots.words import foot_words, wrapped
+from robots.words import counted, foot_words, wrapped
 
 
 def size_words(robot: Robot) -> str:
@@ -12,7 +12,7 @@ def size_words(robot: Robot) -> str:
     return (
         f"{robot.observation_dim} observations, {robot.action_dim} actions; "
         f"{robot.controller.label}, {robot.controller.parameter_count:,} parameters; "
-        f"{robot.measure_dim} measure{'s' if robot.measure_dim > 1 else ''}, {_cells(robot)}"
+        f"{counted(robot.measure_dim, 'measure')}, {_cells(robot)}"
     )
 
 
@@ -23,9 +23,8 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
     published = "" if least.published is None else f" (published for another simulator: {least.published:g})"
     limit = f"{description.episode_steps} control steps, {description.episode_steps * robot.control_step:g} s"
     pose = f"within ±{description.reset_joint_noise:g} rad"
-    if description.keyframe is None:
-        start = f"joints start {pose}"
-    else:
+    start = f"joints start {pose}"
+    if description.keyframe is not None:
         start = f"episodes start in the pose {description.keyframe!r} of the MJCF, joints {pose} of it"
     return {
         "robot": [f"{robot.name}: {description.title}"],
@@ -52,7 +51,6 @@ def robot_facts(robot: Robot) -> dict[str, list[str]]:
 
 
 def _measure_words(description: Description) -> list[str]:
-    """The measures, with ranges where they are not shares of time on the ground."""
     feet = [name for name in description.measures if name in description.feet]
     others = [
         f"{name}: {KINDS[name].meaning}, {low:g} to {high:g} {KINDS[name].unit}"
@@ -85,17 +83,12 @@ def _cells(robot: Robot) -> str:
 
 
 def _alive_words(alive: Alive) -> str:
-    conditions = []
-    if alive.min_height is not None:
-        conditions.append(f"the torso is above {alive.min_height:g} m")
-    if alive.max_pitch is not None:
-        conditions.append(f"it leans by less than {alive.max_pitch:g} rad")
-    if alive.max_tilt is not None:
-        conditions.append(f"it is tilted by less than {alive.max_tilt:g} rad")
-    if alive.untouched:
-        conditions.append(f"none of these touches the floor: {', '.join(alive.untouched)}")
-    if not conditions:
-        return "always"
-    end = "ends" if alive.ends_episode else "goes on"
-    end += " and is worth 0 at most" if alive.forfeits else ""
-    return f"while {' and '.join(conditions)}; otherwise the episode {end}"
+    conditions = {
+        "the torso is above {:g} m": alive.min_height,
+        "it leans by less than {:g} rad": alive.max_pitch,
+        "it is tilted by less than {:g} rad": alive.max_tilt,
+        "none of these touches the floor: {}": ", ".join(alive.untouched) or None,
+    }
+    words = [text.format(value) for text, value in conditions.items() if value is not None]
+    end = ("ends" if alive.ends_episode else "goes on") + " and is worth 0 at most" * alive.forfeits
+    return f"while {' and '.join(words)}; otherwise the episode {end}" if words else "always"

@@ -26,17 +26,11 @@ _RESTS = 0.6  # [rad] by which a robot that came to rest leans less if it is on 
 
 
 class Limits(NamedTuple):
-    """Where a robot is not upright any more.
+    """Where a robot is not upright any more."""
 
-    Attributes:
-        tilt: angle between the torso's z axis and the vertical [rad].
-        share: of the height in which episodes begin; 0 where the description has a height.
-        patience: control steps on end that it may be not upright without having fallen.
-    """
-
-    tilt: float
-    share: float
-    patience: int
+    tilt: float  # angle between the torso's z axis and the vertical [rad]
+    share: float  # of the height in which episodes begin; 0 where the description has a height
+    patience: int  # successive control steps that it may be not upright without having fallen
 
 
 def limits_of(robot: Robot) -> Limits:

@@ -22,7 +22,6 @@ _LEGS = [
 ]
 _SHELL, _LIMB = (0.14, 0.22, 0.36, 1.0), (0.33, 0.37, 0.43, 1.0)
 _PLAIN = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's colour of what is given none
-_GROUND = "surefoot_ground"  # name of a material
 _HIDDEN = 3  # geoms in this group and those after it are not drawn
 
 
@@ -52,7 +51,6 @@ def dress(spec: mujoco.MjSpec, description: Description) -> None:
 
 
 def _light(spec: mujoco.MjSpec, torso: mujoco.MjsBody) -> None:
-    """Add a sun that follows the torso, and light from everywhere."""
     torso.add_light(
         mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM,
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
@@ -72,16 +70,11 @@ def _lay_tiles(spec: mujoco.MjSpec, floor: mujoco.MjsGeom) -> None:
         kind, pattern = mujoco.mjtTexture.mjTEXTURE_SKYBOX, mujoco.mjtBuiltin.mjBUILTIN_GRADIENT
         spec.add_texture(name="surefoot_sky", type=kind, builtin=pattern, **sky)
         spec.visual.rgba.haze = [0.90, 0.93, 0.96, 1]
+    kind, pattern = mujoco.mjtTexture.mjTEXTURE_2D, mujoco.mjtBuiltin.mjBUILTIN_CHECKER
+    tiles = {"rgb1": [0.84, 0.85, 0.86], "rgb2": [0.68, 0.72, 0.76], "markrgb": [0.60, 0.65, 0.70]}
+    mark = mujoco.mjtMark.mjMARK_EDGE
     spec.add_texture(
-        name="surefoot_tiles",
-        type=mujoco.mjtTexture.mjTEXTURE_2D,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
-        mark=mujoco.mjtMark.mjMARK_EDGE,
-        rgb1=[0.84, 0.85, 0.86],
-        rgb2=[0.68, 0.72, 0.76],
-        markrgb=[0.60, 0.65, 0.70],
-        width=512,
-        height=512,
+        name="surefoot_tiles", type=kind, builtin=pattern, mark=mark, width=512, height=512, **tiles
     )
     textures = [""] * int(mujoco.mjtTextureRole.mjNTEXROLE)
     textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "surefoot_tiles"
@@ -105,6 +98,5 @@ def _show(spec: mujoco.MjSpec, torso: mujoco.MjsBody, soles: list[mujoco.MjsGeom
 
 
 def _color(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> _Color:
-    """The colour of a geom, its material's if it has none of its own."""
     own = tuple(geom.rgba.astype(float).round(6).tolist())
     return own if own != _PLAIN or not geom.material else tuple(spec.material(geom.material).rgba.tolist())

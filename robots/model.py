@@ -4,7 +4,8 @@ What does not fit together is an `InvalidRobotError`.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import mujoco
 import numpy as np
@@ -14,7 +15,7 @@ from robots.errors import InvalidRobotError, one_line
 from robots.looks import dress
 from robots.mjcf.compiling import check_numbers, check_options, compile_spec, new_data, read_spec
 from robots.mjcf.screening import screen
-from robots.motors import ABSENT, TO_JOINT, is_plain, is_servo, motor_of, torque_limit, transmissions
+from robots.motors import ABSENT, TO_JOINT, Motors, is_plain, is_servo, motor_of, torque_limit, transmissions
 from robots.task.terrain import BEYOND, clearance, lay
 
 _AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around
@@ -33,16 +34,11 @@ _SCALAR = [int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
 
 def compile_robot(
     xml: str, description: Description, origin: str
-) -> tuple[mujoco.MjModel, mujoco.MjModel, np.ndarray, dict[str, np.ndarray]]:
+) -> tuple[mujoco.MjModel, mujoco.MjModel, np.ndarray, dict[str, np.ndarray], np.ndarray]:
     """Check that an MJCF has what a description names, and compile it.
 
-    Args:
-        xml: the MJCF.
-        description: of the robot.
-        origin: what to call the robot in errors.
-
     Returns:
-        The `model`, `physics`, `joint_ranges` and `start` of a `robots.robot.Robot`.
+        The `model`, `physics`, `joint_ranges`, `start` and `targets` of a `robots.robot.Robot`.
     """
     screen(xml, origin)
     try:
@@ -50,148 +46,135 @@ def compile_robot(
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
     check_options(spec, origin)
-    _check_elements(spec, description, origin)
-    adjust(spec, description)
-    dress(spec, description)
-    _check_others(spec, description, origin)
+    with _naming(origin):
+        _check_elements(spec, description)
+        adjust(spec, description)
+        dress(spec, description)
+        _check_others(spec, description)
     model, physics = compile_models(spec, description, origin)
     check_numbers(model, origin)
-    _check_plane(model, description.torso, origin)
-    _check_actuators(spec, model, description.joints, origin)
-    ranges = _joint_ranges(model, description, origin)
-    if (description.drag or description.position_rates) and not knows_halves(model):
-        raise InvalidRobotError(
-            f"{origin}: drag and position_rates need the integrator Euler, implicit or implicitfast, "
-            "and no enabled flags"
-        )
-    start = keyframe_positions(model, description.keyframe) | _start(model, description, origin)
-    for name in start:
-        start[name] = _normal(start[name], f"{origin}: start.{name}")
-        start[name][0] = _clamped(model, model.joint(name).id, start[name][0])
-    return model, physics, ranges, start
+    with _naming(origin):
+        _check_plane(model, description.torso)
+        _check_actuators(spec, model, description.joints)
+        ranges = _joint_ranges(model, description)
+        if (description.drag or description.position_rates) and not knows_halves(model):
+            raise InvalidRobotError(
+                "drag and position_rates need the integrator Euler, implicit or implicitfast, and no enabled "
+                "flags"
+            )
+        start = _start(model, description)
+    return model, physics, ranges, start, Motors.of(physics, description.joints).reach
 
 
-def _check_elements(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
-    """Refuse a description that names what the MJCF lacks."""
-    bodies, geoms = _names(spec.bodies), _names(spec.geoms)
-    joints, motors = _names(spec.joints), [actuator.target for actuator in spec.actuators]
+@contextmanager
+def _naming(origin: str) -> Iterator[None]:
+    """Have errors name the robot's origin."""
+    try:
+        yield
+    except InvalidRobotError as error:
+        raise InvalidRobotError(f"{origin}: {error}") from error
+
+
+def _check_elements(spec: mujoco.MjSpec, description: Description) -> None:
+    motors = [actuator.target for actuator in spec.actuators]
     driven = motors + [name for name, servo in description.servos.items() if servo.stiffness and servo.torque]
     soles = [sole for soles in description.feet.values() for sole in soles]
     for kind, wanted, known in (
-        ("body", [description.torso, *(description.position or ())], bodies),
-        ("geom", [description.floor, *soles], geoms),
-        ("joint", description.joints, joints),
+        ("body", [description.torso, *(description.position or ())], _names(spec.bodies)),
+        ("geom", [description.floor, *soles], _names(spec.geoms)),
+        ("joint", description.joints, _names(spec.joints)),
         ("motor on the joint", description.joints, driven),
         ("keyframe", filter(None, [description.keyframe]), _names(spec.keys)),
     ):
         for name in wanted:
             if name not in known:
                 raise InvalidRobotError(
-                    f"{origin}: the MJCF has no {kind} {name!r}; available: {', '.join(known) or 'none'}"
+                    f"the MJCF has no {kind} {name!r}; available: {', '.join(known) or 'none'}"
                 )
-    _check_root(spec.body(description.torso), f"{origin}: the torso {description.torso!r}")
+    _check_root(spec.body(description.torso))
     sites, imu = _names(spec.body(description.torso).sites), description.observations.imu
     if imu is not None and imu not in sites:
         raise InvalidRobotError(
-            f"{origin}: the torso has no site {imu!r} for the IMU; available: {', '.join(sites) or 'none'}; "
+            f"the torso has no site {imu!r} for the IMU; available: {', '.join(sites) or 'none'}; "
             f'add <site name="{imu}"/> to the body {description.torso!r}, or leave observations.imu out'
         )
 
 
-def _check_others(spec: mujoco.MjSpec, description: Description, origin: str) -> None:
+def _check_others(spec: mujoco.MjSpec, description: Description) -> None:
     """Refuse bodies that move freely beside the robot: nothing would put them back after an episode."""
     free = [joint.parent.name for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_FREE]
     if others := [name for name in free if name != description.torso]:
         raise InvalidRobotError(
-            f"{origin}: only the torso {description.torso!r} may have a free joint, but so have these "
-            f"bodies: {', '.join(others)}; alone: true in the YAML leaves them out"
+            f"only the torso {description.torso!r} may have a free joint, but so have these bodies: "
+            f"{', '.join(others)}; alone: true in the YAML leaves them out"
         )
 
 
-def _check_actuators(
-    spec: mujoco.MjSpec, model: mujoco.MjModel, joints: tuple[str, ...], origin: str
-) -> None:
+def _check_actuators(spec: mujoco.MjSpec, model: mujoco.MjModel, joints: tuple[str, ...]) -> None:
     """Refuse joints that are not driven by one motor or servo each, whose control has a range."""
     for name in joints:
         found = [motor for motor in spec.actuators if motor.target == name and motor.trntype == TO_JOINT]
         if len(found) != 1:
             raise InvalidRobotError(
-                f"{origin}: one actuator must drive the joint {name!r}, "
-                f"not {len(found)}{transmissions(model)}"
+                f"one actuator must drive the joint {name!r}, not {len(found)}{transmissions(model)}"
             )
         if not is_plain(found[0]):
             raise InvalidRobotError(
-                f"{origin}: the actuator of the joint {name!r} must be a motor, or a position or velocity "
-                "servo, not a muscle or another actuator with dynamics of its own"
+                f"the actuator of the joint {name!r} must be a motor, or a position or velocity servo, not a "
+                "muscle or another actuator with dynamics of its own"
             )
         if found[0].delay:
             raise InvalidRobotError(
-                f"{origin}: the actuator of the joint {name!r} has a delay, which is not supported: leave it "
-                "out of the MJCF, and train with --randomization delay=..."
+                f"the actuator of the joint {name!r} has a delay, which is not supported: leave it out, and "
+                "train with --randomization delay=..."
             )
     limited = model.actuator_ctrllimited.astype(np.bool_) & (np.diff(model.actuator_ctrlrange)[:, 0] > 0)
-    lacking = [name for name in joints if not limited[motor_of(model, name)]]
-    if lacking:
+    if lacking := [name for name in joints if not limited[motor_of(model, name)]]:
         raise InvalidRobotError(
-            f"{origin}: the actuators of these joints need a ctrlrange in the MJCF, from the lowest to the "
-            f'highest torque or position to command, such as ctrlrange="-1 1": {", ".join(lacking)}'
+            "the actuators of these joints need a ctrlrange in the MJCF, from the lowest to the highest "
+            f'torque or position to command, such as ctrlrange="-1 1": {", ".join(lacking)}'
         )
 
 
-def _start(model: mujoco.MjModel, description: Description, origin: str) -> dict[str, np.ndarray]:
-    """The positions that a description gives joints at the start."""
-    start = {name: np.atleast_1d(np.array(position)) for name, position in description.start.items()}
-    for name, position in start.items():
+def _start(model: mujoco.MjModel, description: Description) -> dict[str, np.ndarray]:
+    """Positions of joints in the keyframe and by the description, with quaternions of length 1."""
+    start = keyframe_positions(model, description.keyframe)
+    for name, given in description.start.items():
         joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
         if joint == ABSENT:
             known = ", ".join(model.joint(number).name for number in range(model.njnt))
-            raise InvalidRobotError(
-                f"{origin}: start names the joint {name!r}, which the MJCF lacks: {known}"
-            )
+            raise InvalidRobotError(f"start names the joint {name!r}, which the MJCF lacks: {known}")
+        start[name] = np.atleast_1d(np.array(given))
         expected = len(model.joint(joint).qpos0)
-        if len(position) != expected:
-            raise InvalidRobotError(
-                f"{origin}: start.{name} must have {expected} numbers, not {len(position)}"
-            )
+        if len(start[name]) != expected:
+            raise InvalidRobotError(f"start.{name} must have {expected} numbers, not {len(start[name])}")
+    for name, position in start.items():
+        if len(position) >= _QUATERNION:
+            length = np.linalg.norm(position[-_QUATERNION:])
+            if not length:
+                raise InvalidRobotError(f"start.{name} must end in a quaternion, not in zeros")
+            position[-_QUATERNION:] /= length
+        position[0] = _clamped(model, model.joint(name).id, position[0])
     return start
 
 
-def _normal(position: np.ndarray, what: str) -> np.ndarray:
-    """A position whose quaternion, if it is one of a joint that turns freely, has the length 1."""
-    if len(position) < _QUATERNION:
-        return position
-    length = np.linalg.norm(position[-_QUATERNION:])
-    if not length:
-        raise InvalidRobotError(f"{what} must end in a quaternion, not in zeros")
-    return np.append(position[:-_QUATERNION], position[-_QUATERNION:] / length)
-
-
-def _joint_ranges(model: mujoco.MjModel, description: Description, origin: str) -> np.ndarray:
+def _joint_ranges(model: mujoco.MjModel, description: Description) -> np.ndarray:
     """Ranges of the actuated joints [rad or m], (j, 2), which must be limited hinges or slides."""
     joints = [model.joint(name) for name in description.joints]
     for joint in joints:
         if model.jnt_type[joint.id] not in _SCALAR:
-            raise InvalidRobotError(f"{origin}: the joint {joint.name!r} must be a hinge or a slide")
-    free = [
-        joint.name
-        for joint in joints
-        if not model.jnt_limited[joint.id] or not joint.range[0] < joint.range[1]
-    ]
-    if free:
+            raise InvalidRobotError(f"the joint {joint.name!r} must be a hinge or a slide")
+    limited = [model.jnt_limited[joint.id] and joint.range[0] < joint.range[1] for joint in joints]
+    if free := [joint.name for joint, limit in zip(joints, limited, strict=True) if not limit]:
         raise InvalidRobotError(
-            f"{origin}: each actuated joint needs a limited range, in the MJCF or in the YAML, such as "
+            "each actuated joint needs a limited range, in the MJCF or in the YAML, such as "
             f"ranges: {{{free[0]}: [-0.8, 0.8]}}; without one: {', '.join(free)}"
         )
     return np.array([joint.range for joint in joints])
 
 
 def adjust(spec: mujoco.MjSpec, description: Description) -> None:
-    """Limit joints and turn motors into servos as a description asks for, in place.
-
-    Args:
-        spec: of the whole robot.
-        description: its `alone`, `terrain`, `ranges` and `servos` count.
-    """
+    """Change the spec of a whole robot by the `alone`, `terrain`, `ranges` and `servos` of a description."""
     if description.alone:
         _leave_alone(spec, description)
     if description.terrain.kind != "flat":
@@ -219,7 +202,6 @@ def adjust(spec: mujoco.MjSpec, description: Description) -> None:
 
 
 def _leave_alone(spec: mujoco.MjSpec, description: Description) -> None:
-    """Leave out the geoms of the world but the floor, and bodies without the torso and the floor."""
     for geom in [geom for geom in spec.worldbody.geoms if geom.name != description.floor]:
         spec.delete(geom)
     for body in list(spec.worldbody.bodies):
@@ -237,12 +219,11 @@ def _drive_tendons(spec: mujoco.MjSpec, description: Description) -> None:
         for name in description.joints
         if name not in driven and name in description.servos and description.servos[name].torque
     ]
+    joint = mujoco.mjtWrap.mjWRAP_JOINT
     pulled = {
         tendon.name
         for tendon in spec.tendons
-        if any(
-            wrap.type == mujoco.mjtWrap.mjWRAP_JOINT and wrap.target.name in lacking for wrap in tendon.path
-        )
+        if any(wrap.type == joint and wrap.target.name in lacking for wrap in tendon.path)
     }
     for actuator in list(spec.actuators):
         if actuator.trntype == mujoco.mjtTrn.mjTRN_TENDON and actuator.target in pulled:
@@ -252,7 +233,6 @@ def _drive_tendons(spec: mujoco.MjSpec, description: Description) -> None:
 
 
 def _limit(motor: mujoco.MjsActuator, servo: Servo) -> None:
-    """Give a servo the damping and the greatest torque that its description has."""
     if servo.damping is not None:
         bias = np.array(motor.biasprm)
         bias[2] = -servo.damping / motor.gear[0] ** 2  # a positive number would be a damping ratio
@@ -417,32 +397,29 @@ def put_joints(model: mujoco.MjModel, qpos: np.ndarray, positions: Mapping[str, 
             qpos[address : address + len(values)] = values
 
 
-def _check_root(torso: mujoco.MjsBody, what: str) -> None:
-    """Refuse a torso that neither moves freely nor in the x-z plane."""
+def _check_root(torso: mujoco.MjsBody) -> None:
     kind = mujoco.mjtJoint
     kinds = [joint.type for joint in torso.joints]
     axes = [tuple(joint.axis) for joint in torso.joints]
-    free = kinds == [kind.mjJNT_FREE]
     slides = [kind.mjJNT_SLIDE, kind.mjJNT_SLIDE, kind.mjJNT_HINGE]
     planar = kinds == slides and {*axes[:2]} == {(1, 0, 0), (0, 0, 1)} and axes[2] == (0, 1, 0)
-    if not free and not planar:
+    if kinds != [kind.mjJNT_FREE] and not planar:
         raise InvalidRobotError(
-            f"{what} must have one free joint and no other, or to move in the x-z plane a slide along x and "
-            "a slide along z in any order, and then a hinge about y"
+            f"the torso {torso.name!r} must have one free joint and no other, or to move in the x-z plane a "
+            "slide along x and a slide along z in any order, and then a hinge about y"
         )
 
 
-def _check_plane(model: mujoco.MjModel, name: str, origin: str) -> None:
+def _check_plane(model: mujoco.MjModel, name: str) -> None:
     """Refuse a torso that moves in a plane other than the world's x-z plane."""
     torso = model.body(name)
     turned = torso.parentid[0] or not np.allclose(torso.quat, [1, 0, 0, 0])
     if torso.jntnum[0] == _PLANAR_JOINTS and turned:
         raise InvalidRobotError(
-            f"{origin}: the torso {name!r}, which moves in the x-z plane, must stand in the world as it is, "
-            "not turned nor in another body"
+            f"the torso {name!r}, which moves in the x-z plane, must stand in the world as it is, not turned "
+            "nor in another body"
         )
 
 
 def _names(elements: list) -> list[str]:
-    """Names of those elements of a spec that have one."""
     return [element.name for element in elements if element.name]

@@ -22,22 +22,14 @@ _TRANSMISSIONS = {
     int(mujoco.mjtTrn.mjTRN_BODY): "a body",
 }
 # how controls become forces: at once, or behind a filter; muscles and integrators have a memory of their own
-_DYNAMICS = [
-    int(kind)
-    for kind in (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
-]
-_GAINS = [int(mujoco.mjtGain.mjGAIN_FIXED)]
-_BIASES = [int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)]
+_DYNAMICS = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
+_BIASES = (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
 
 
 def motor_torque(motor: Any, control: Any, position: Any, velocity: Any) -> Any:
     """The torque or force of an actuator about or along its joint [N m or N], of numbers or of arrays.
 
-    Args:
-        motor: with the attributes of `Motors`; a record in kernels.
-        control: what it is told.
-        position: of its joint [rad or m].
-        velocity: of its joint.
+    The motor has the attributes of `Motors`; in kernels it is a record.
     """
     force = motor.gain * control + motor.bias
     force = force + motor.gear * (motor.bias_length * position + motor.bias_velocity * velocity)
@@ -46,29 +38,17 @@ def motor_torque(motor: Any, control: Any, position: Any, velocity: Any) -> Any:
 
 @dataclass(frozen=True)
 class Motors:
-    """The actuators of j joints, (j,) each; 0 of one that is gone.
+    """The actuators of j joints, (j,) each; 0 of one that is gone."""
 
-    Attributes:
-        low: least control.
-        high: greatest control.
-        gear: torque per force, and length per position.
-        gain: force per control.
-        bias: constant force.
-        bias_length: force per length.
-        bias_velocity: force per velocity.
-        min_force: least force, -inf without a limit of the actuator's or the joint's.
-        max_force: greatest force, inf without one.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    gear: np.ndarray
-    gain: np.ndarray
-    bias: np.ndarray
-    bias_length: np.ndarray
-    bias_velocity: np.ndarray
-    min_force: np.ndarray
-    max_force: np.ndarray
+    low: np.ndarray  # least control
+    high: np.ndarray  # greatest control
+    gear: np.ndarray  # torque per force, and length per position
+    gain: np.ndarray  # force per control
+    bias: np.ndarray  # constant force
+    bias_length: np.ndarray  # force per length
+    bias_velocity: np.ndarray  # force per velocity
+    min_force: np.ndarray  # -inf without a limit of the actuator's or the joint's
+    max_force: np.ndarray  # inf without one
 
     @classmethod
     def of(cls, model: mujoco.MjModel, joints: Sequence[str]) -> "Motors":
@@ -124,6 +104,13 @@ class Motors:
         middle = share * (self.gain * (self.high + self.low) / 2 + self.bias)
         return middle + share * self.gain * (self.high - self.low) / 2 * actions
 
+    @property
+    def reach(self) -> np.ndarray:
+        """What actions of -1 and 1 command: positions of servos, torques of motors [rad or N m], (j, 2)."""
+        torques = self.gear * (self.gain * np.stack([self.low, self.high]) + self.bias)
+        targets = self.targets(np.array([[-1.0], [1.0]]))
+        return np.where(self.servos, targets, torques).T
+
     def actions(self, positions: np.ndarray) -> np.ndarray:
         """Actions from -1 to 1 that send servos nearest to positions [rad or m], (j,); 0 of motors."""
         middle = self.targets(0.0)
@@ -165,12 +152,7 @@ def followed(model: mujoco.MjModel, controls: np.ndarray, activations: np.ndarra
 
 
 def torque_limit(motor: mujoco.MjsActuator, joint: mujoco.MjsJoint | None = None) -> float:
-    """Greatest torque or force of an actuator about or along its joint; inf of one without limits.
-
-    Args:
-        motor: the actuator.
-        joint: that it drives, whose own limit counts, too; None of an actuator of something else.
-    """
+    """Greatest torque or force of an actuator and its joint about or along the joint; inf without limits."""
     low, high = motor.ctrlrange if np.any(motor.ctrlrange) else (-np.inf, np.inf)
     force = float(np.abs(motor.forcerange).max()) or np.inf
     limit = float(_limit(motor.gear[0], motor.gainprm[0], low, high, force, is_servo(motor)))
@@ -204,8 +186,8 @@ def transmissions(model: mujoco.MjModel) -> str:
 
 def is_plain(actuator: mujoco.MjsActuator) -> bool:
     """Whether an actuator is a motor or a servo, not a muscle or another one with dynamics of its own."""
-    kinds = (actuator.dyntype, _DYNAMICS), (actuator.gaintype, _GAINS), (actuator.biastype, _BIASES)
-    return all(int(kind) in known for kind, known in kinds)
+    fixed = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+    return fixed and actuator.dyntype in _DYNAMICS and actuator.biastype in _BIASES
 
 
 def is_servo(actuator: mujoco.MjsActuator) -> bool:

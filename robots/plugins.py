@@ -25,13 +25,7 @@ _loaded: set[str] = set()
 def load_plugins(files: str | Path | Sequence[str | Path] = ()) -> None:
     """Import plugins that are not imported yet: files, those of the environment variable, and entry points.
 
-    A plugin runs as any Python code does: load none that you do not trust.
-
-    Args:
-        files: a Python file or several; worker processes of this process will load them too.
-
-    Raises:
-        InvalidFileError: a file cannot be read, or a plugin raises an error when it is imported.
+    Worker processes of this process will load the files too. A plugin runs as any Python code does.
     """
     known = [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
     named = [*known, *([files] if isinstance(files, str | Path) else files)]

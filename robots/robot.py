@@ -13,12 +13,13 @@ import numpy as np
 from yaml import safe_dump
 
 from robots.catalogue import MODELS, robot_names
-from robots.controllers.controller import Controller, ControllerDescription
+from robots.controllers.controller import Controller, ControllerDescription, Plant
+from robots.controllers.network import MOST_BYTES
 from robots.description import CONTROLLERS, Description, parse_description
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError, one_line
 from robots.files.atomic import explain_errors
 from robots.files.records import validate
-from robots.files.texts import parse_yaml, read_text
+from robots.files.texts import parse_yaml, read_bytes, read_text
 from robots.looks import dress
 from robots.mjcf.compiling import read_spec
 from robots.mjcf.reading import read_self_contained
@@ -31,29 +32,22 @@ _YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True)
 class Faults:
-    """Faults of a robot's signals; readings of sensors go by the names of `Robot.channels`.
+    """Faults of a robot's signals; readings of sensors have the names and units of `Robot.channels`."""
 
-    Attributes:
-        delay: control steps by which every action comes late; until the first has come they are 0.
-        stuck: value that a reading always has, in the units of its channel.
-        noisy: standard deviation of what is added to a reading every control step, likewise.
-        rounded: step of which a reading is a multiple, likewise.
-        fixed: angle at which a joint that the model lacks is fixed [rad]: this is what the controller sees of
-            it, with no speed. Of a joint that is lost it sees 0.
-        play: backlash of a joint's gear to either side, in units of its motor's control (of a servo [rad]).
-        swapped: joints whose motor gets the action of another joint, and which joint that is.
-    """
-
-    delay: int = 0
-    stuck: Mapping[str, float] = field(default_factory=dict)
+    delay: int = 0  #: control steps by which every action comes late; until the first has come they are 0
+    stuck: Mapping[str, float] = field(default_factory=dict)  #: value that a reading always has
+    #: standard deviation of what is added to a reading every control step
     noisy: Mapping[str, float] = field(default_factory=dict)
-    rounded: Mapping[str, float] = field(default_factory=dict)
+    rounded: Mapping[str, float] = field(default_factory=dict)  #: step of which a reading is a multiple
+    #: angle [rad] that the controller sees, with no speed, of a joint that the model lacks; of others 0
     fixed: Mapping[str, float] = field(default_factory=dict)
+    #: backlash of a joint's gear to either side, in units of its motor's control (of a servo [rad])
     play: Mapping[str, float] = field(default_factory=dict)
+    #: joints whose motor gets the action of another joint, and which joint that is
     swapped: Mapping[str, str] = field(default_factory=dict)
 
     def __add__(self, other: "Faults") -> "Faults":
-        """Both; of two that say something of one observation or joint the second counts, delays add up."""
+        """Both: delays add up, and where both name a reading or joint the second counts."""
         both = {
             name: {**values, **getattr(other, name)} for name, values in vars(self).items() if name != "delay"
         }
@@ -67,24 +61,13 @@ Patch = Callable[[mujoco.MjModel], None]
 
 @dataclass(frozen=True)
 class Modification:
-    """A change to a robot's model.
+    """A change to a robot's model."""
 
-    Attributes:
-        label: what to call it.
-        edit: changes a spec in place; it may remove joints, motors and geoms that the description lists. None
-            where the patch says all.
-        faults: what the change does to the robot's signals, which no model can express.
-        patch: changes numbers of the compiled model in place, after all edits; it must do without what they
-            removed. A change that needs no other is made without compiling the model again.
-        numbers: does to a compiled model what the edit does to its spec, to the last bit, so that the model
-            need not be compiled again for it; None where that is not possible.
-    """
-
-    label: str
-    edit: Edit | None = None
-    faults: Faults = NO_FAULTS
+    label: str  #: what to call it
+    edit: Edit | None = None  #: of a spec, in place; may remove joints, motors and geoms of the description
+    faults: Faults = NO_FAULTS  #: what the change does to the robot's signals, which no model can express
+    #: of the compiled model, in place, after all edits; must do without what they removed
     patch: Patch | None = None
-    numbers: Patch | None = None
 
     def __reduce__(self) -> tuple[Callable, tuple[type["Modification"], bytes]]:
         # most edits are functions within functions, which Python's own pickle refuses
@@ -101,40 +84,35 @@ class Robot:
 
     A damaged robot keeps its description: joints, motors and feet that it lost are still listed there,
     and absent from the model. That is why a controller keeps its inputs and outputs.
-
-    Attributes:
-        description: the validated YAML.
-        xml: the MJCF as text, before damage.
-        yaml: the YAML as text.
-        model: the compiled model, to look at; treat it as read-only.
-        physics: the model to simulate: without what is only there to be looked at, so that it is some percent
-            faster, and with a contact sensor for every sole. Positions and velocities mean the same in both.
-        joint_ranges: lowest and highest position of each actuated joint of the whole robot [rad], (j, 2).
-        start: position of joints at the start of an episode, as far as the description gives them.
-        modifications: what was done to the robot since it was whole, in order.
-        task: keys of the YAML that were given other values in its place, see `with_task`.
-        ends_at_fall: whether episodes end once it has fallen, see `robots.falls`, and not only as its
-            description says.
     """
 
-    description: Description
-    xml: str
+    description: Description  #: the validated YAML
+    xml: str  #: the MJCF, before damage
     yaml: str
-    model: mujoco.MjModel
+    model: mujoco.MjModel  #: to look at, read-only
+    #: to simulate: without what is only there to be looked at, and with a contact sensor for every sole;
+    #: positions and velocities mean the same in both
     physics: mujoco.MjModel
-    joint_ranges: np.ndarray
+    joint_ranges: np.ndarray  #: lowest and highest position of each actuated joint when whole [rad], (j, 2)
+    #: position of joints at the start of an episode, where the description gives one
     start: Mapping[str, np.ndarray]
-    modifications: tuple[Modification, ...] = ()
+    #: what actions of -1 and 1 command: positions of servos, torques of motors [rad or N m], (j, 2)
+    targets: np.ndarray
+    #: what else its description names, such as a policy, by the names there
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    modifications: tuple[Modification, ...] = ()  #: what was done to the robot since it was whole, in order
+    #: keys of the YAML that were given other values, see `with_task`
     task: Mapping[str, Any] = field(default_factory=dict)
-    ends_at_fall: bool = False
+    ends_at_fall: bool = False  #: whether episodes end once it has fallen, see `robots.falls`, in any case
 
     def __repr__(self) -> str:
         changes = "".join(f", {change.label}" for change in self.modifications)
         return f"<Robot {self.name}: {self.description.title}{changes}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        # MuJoCo's specs can be neither copied nor pickled, and this one is made again where it is needed
-        return {name: value for name, value in vars(self).items() if name != "nominal_spec"}
+        # specs of MuJoCo and sessions of onnxruntime cannot be pickled; both are made again where needed
+        made_again = ("nominal_spec", "controller")
+        return {name: value for name, value in vars(self).items() if name not in made_again}
 
     @property
     def name(self) -> str:
@@ -212,18 +190,17 @@ class Robot:
 
     @cached_property
     def controller(self) -> Controller:
-        """The controller that its description asks for.
-
-        Raises:
-            InvalidValueError: its period is no whole number of control steps, or what its reflexes react to
-                is not observed.
-        """
+        """The controller that its description asks for."""
         description = self.description
         return description.controller.build(
-            entries=self.entries,
-            joints=description.joints,
-            legs=description.leg_joints,
-            control_step=self.control_step,
+            Plant(
+                self.entries,
+                description.joints,
+                description.leg_joints,
+                self.control_step,
+                self.targets,
+                self.files,
+            )
         )
 
     @cached_property
@@ -236,39 +213,32 @@ class Robot:
         return float(self.start[joint][0]) if joint in self.start else 0.0
 
     def modified(self, label: str, edit: Edit | None = None, faults: Faults = NO_FAULTS) -> "Robot":
-        """The robot after one more change to its model; the arguments are those of a `Modification`.
-
-        Raises:
-            InvalidRobotError: the changed model does not compile.
-        """
+        """The robot after one more `Modification`."""
         return self.with_modifications(Modification(label, edit, faults))
 
     def with_modifications(self, *more: Modification, unseen: bool = False) -> "Robot":
-        """The robot after further changes to its model, which is compiled at most once, see `modified`.
+        """The robot after further changes to its model, which is compiled at most once.
 
-        Args:
-            more: the changes.
-            unseen: whether nobody looks at it: then `model` is `physics`, and what is only there to be looked
-                at is missing before the changes, which saves more than half of the time. A load lies lower.
+        Where nobody looks at it (`unseen`), `model` is `physics`, and what is only there to be looked at is
+        missing before the changes, which saves more than half of the time.
         """
         if not more:
             return self
         every = (*self.modifications, *more)
-        patches = [patch for change in more for patch in (change.numbers, change.patch) if patch]
         model, physics = self.model, self.physics
-        if any(change.edit and not change.numbers for change in more):
-            patches = [change.patch for change in every if change.patch]
+        if any(change.edit for change in more):
+            origin = f"{self.name} with {', '.join(change.label for change in every)}"
             spec = self.nominal_spec.copy() if unseen else self.spec()
             if not unseen:
                 dress(spec, self.description)
             for edit in filter(None, (change.edit for change in every)):
                 edit(spec)
-            origin = f"{self.name} with {', '.join(change.label for change in every)}"
             if unseen:
                 model = physics = compile_physics(spec, self.description, origin)
             else:
                 model, physics = compile_models(spec, self.description, origin)
-        if patches:
+            more = every
+        if patches := [change.patch for change in more if change.patch]:
             physics = copy.copy(physics)
             model = physics if unseen else copy.copy(model)
             for patch in patches:
@@ -277,14 +247,7 @@ class Robot:
         return replace(self, model=model, physics=physics, modifications=every)
 
     def as_written(self) -> "Robot":
-        """The robot whose MJCF holds its modifications, so that a file can hold it.
-
-        Numbers of its model are rounded to 6 digits.
-
-        Raises:
-            InvalidValueError: no MJCF can express a modification, as it is one of signals or of the compiled
-                model's numbers, or took away what the YAML names.
-        """
+        """The robot whose MJCF holds its modifications, in 6 digits, so that a file can hold it."""
         if not self.modifications:
             return self
         origin = f"{self.name} with {', '.join(change.label for change in self.modifications)}"
@@ -301,7 +264,8 @@ class Robot:
         content = {key: value for key, value in content.items() if key not in done} | {"start": start}
         try:
             spec.compile()
-            written = robot_from_text(spec.to_xml(), safe_dump(content, sort_keys=False), origin=origin)
+            text = safe_dump(content, sort_keys=False)
+            written = robot_from_text(spec.to_xml(), text, origin=origin, files=self.files)
         except (ValueError, InvalidRobotError) as error:
             raise InvalidValueError(f"no file can hold this robot: {one_line(error)}") from error
         update = {key: getattr(written.description, key) for key in ("start", *done)}
@@ -319,11 +283,7 @@ class Robot:
         return replace(self, ends_at_fall=True)
 
     def with_command(self, speed: float, turn: float) -> "Robot":
-        """The robot in whose episodes this is the command [m/s, rad/s]; it shares the model.
-
-        Raises:
-            InvalidValueError: the robot is told nothing, or something else than this.
-        """
+        """The robot in whose episodes this is the command [m/s, rad/s]; it shares the model."""
         command = self.description.command
         if command is None:
             raise InvalidValueError(
@@ -333,16 +293,7 @@ class Robot:
         return replace(self, description=self.description.model_copy(update={"command": narrowed}))
 
     def with_task(self, **changes: Any) -> "Robot":
-        """The robot with other measures or another reward; it shares the model.
-
-        Args:
-            **changes: `measures` and `reward` as in the YAML. With measures the archive becomes one of about
-                as many cells along each.
-
-        Raises:
-            InvalidValueError: they cannot be those of the robot.
-            UnknownNameError: a name in them is unknown.
-        """
+        """The robot with other `measures` (and even cells) or another `reward`, as in the YAML."""
         if not changes:
             return self
         task = {**self.task, **changes}
@@ -353,15 +304,7 @@ class Robot:
         return replace(self, description=self.description.model_copy(update=update), task=task)
 
     def with_controller(self, controller: ControllerDescription | str) -> "Robot":
-        """The robot driven by other controllers; it shares the model.
-
-        Args:
-            controller: their description, or a shape: its own or one that tells enough, such as
-                `mlp-28-128-128-8`.
-
-        Raises:
-            InvalidValueError: the robot cannot have controllers of this shape, or lacks a part that it names.
-        """
+        """The robot driven by other controllers, of a description or of a shape such as `mlp-28-16-8`."""
         if isinstance(controller, str):
             if controller == self.controller.shape:
                 return self
@@ -398,27 +341,14 @@ class Robot:
 
 @cache
 def load_robot(name: str) -> Robot:
-    """Load a robot that comes with the package.
-
-    Raises:
-        UnknownNameError: there is no robot of that name.
-    """
+    """Load a robot that comes with the package."""
     if name not in robot_names():
         raise UnknownNameError("robot", name, robot_names())
     return read_robot(MODELS / name / f"{name}.yaml")
 
 
 def find_robot(text: str | Path) -> Robot:
-    """Find a robot.
-
-    Args:
-        text: the name of a robot that comes with the package, or the path of the YAML of another one.
-
-    Raises:
-        UnknownNameError: there is no robot of that name.
-        InvalidFileError: a file cannot be read.
-        InvalidRobotError: the path is not that of a YAML, or its files do not describe a robot.
-    """
+    """Find a robot by the name of an included one, or by the path of the YAML of another one."""
     text, path = str(text), Path(text)
     if text in robot_names():  # even if a file or folder has this name
         return load_robot(text)
@@ -440,30 +370,22 @@ def find_robot(text: str | Path) -> Robot:
 
 
 def read_robot(path: Path) -> Robot:
-    """Read a robot from its YAML and the MJCF that it names in the same folder, with all that this refers to.
-
-    Raises:
-        InvalidFileError: a file cannot be read.
-        InvalidRobotError: they do not describe a robot.
-    """
+    """Read a robot from its YAML, and the MJCF in the same folder with all that this refers to."""
     text = read_text(path)
     description = parse_description(text, origin=str(path))
     xml = read_self_contained(path.parent / description.model)
-    return _built(description, xml, text, str(path))
+    files = {name: read_bytes(path.parent / name, MOST_BYTES) for name in description.controller.files}
+    return _built(description, xml, text, files, str(path))
 
 
-def robot_from_text(xml: str, yaml: str, *, origin: str) -> Robot:
-    """Build a robot from the texts of its MJCF and YAML, as a repertoire holds them.
-
-    Raises:
-        InvalidRobotError: the texts do not describe a robot.
-    """
+def robot_from_text(xml: str, yaml: str, *, origin: str, files: Mapping[str, bytes] | None = None) -> Robot:
+    """Build a robot from the texts of its MJCF and YAML and its other files, as a repertoire holds them."""
     description = parse_description(yaml, origin=f"{origin} (robot YAML)")
-    return _built(description, xml, yaml, origin)
+    return _built(description, xml, yaml, files or {}, origin)
 
 
-def _built(description: Description, xml: str, yaml: str, origin: str) -> Robot:
-    robot = Robot(description, xml, yaml, *compile_robot(xml, description, origin))
+def _built(description: Description, xml: str, yaml: str, files: Mapping[str, bytes], origin: str) -> Robot:
+    robot = Robot(description, xml, yaml, *compile_robot(xml, description, origin), files)
     try:
         _ = robot.controller
     except InvalidValueError as error:

@@ -39,14 +39,9 @@ def search_seed(seed: int) -> np.random.SeedSequence:
 
 
 def derive_seeds(seed: int, family: SeedFamily, first: int, count: int, *within: int) -> np.ndarray:
-    """Seeds of consecutive episodes, (count,) int64.
+    """Seeds of consecutive episodes of a run, (count,) int64.
 
-    Args:
-        seed: of the run.
-        family: what the episodes are for.
-        first: index of the first episode within its family.
-        count: number of episodes.
-        *within: what they are of within the family, for example a gait: then indices count from 0 for each.
+    `within` is what they are of within the family, for example a gait: then `first` counts from 0 for each.
     """
     key = (int(family), *within)
     sequences = (np.random.SeedSequence(seed, spawn_key=(*key, first + i)) for i in range(count))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from robots.attitude import turned_about_z
 from robots.errors import InvalidValueError
 from robots.mjcf.compiling import new_data
 from robots.model import put_joints, standing_data
@@ -18,33 +19,22 @@ _MOMENT = 0.5  # [s] at the end, in which a robot that stands is still
 _NEAR = 0.02  # share of the torso's height by which the lowest sole may start above the floor
 _DEEP = 0.005  # [m] by which the lowest sole may start deeper in the floor than where it comes to rest
 _STILL = 0.02  # share of the torso's height by which a robot that is still may move in that moment
+RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
 _UPRIGHT = 0.3  # [rad] by which the torso of a robot that stands may tilt
 
 
 @dataclass(frozen=True)
 class Stance:
-    """How a robot stands that was put on the floor, and whose servos hold the pose.
+    """How a robot stands that was put on the floor, and whose servos hold the pose."""
 
-    Attributes:
-        gap: of the lowest sole from the floor before the robot was put there [m], negative inside it.
-        rest: that gap where the robot came to rest: negative of soft feet; 0 where nothing held the pose.
-        held: whether servos held the pose; motors that are told torques cannot.
-        tilt: of the torso in the end, against its first attitude [rad].
-        fell: whether it tipped over or did not come to rest; never where nothing held the pose.
-        lies: whether something else than a leg touched the floor in the end, or less than half of the feet
-            did; never where nothing held the pose.
-        height: of the torso above the ground in the end, or where it was put if it fell [m].
-        positions: of every joint then, by name.
-    """
-
-    gap: float
-    rest: float
-    held: bool
-    tilt: float
-    fell: bool
-    lies: bool
-    height: float
-    positions: dict[str, np.ndarray]
+    gap: float  # of the lowest sole from the floor before the robot was put there [m], negative inside it
+    rest: float  # that gap where the robot came to rest: negative of soft feet; 0 where nothing held the pose
+    held: bool  # whether servos held the pose; motors that are told torques cannot
+    tilt: float  # of the torso in the end, against its first attitude [rad]
+    fell: bool  # whether it tipped over or did not come to rest; False where nothing held the pose
+    lies: bool  # whether something else than a leg, or less than half of the feet, touched the floor
+    height: float  # of the torso above the ground in the end, or where it was put if it fell [m]
+    positions: dict[str, np.ndarray]  # of every joint then, by name
 
     @property
     def stands(self) -> bool:
@@ -71,6 +61,12 @@ def standing_action(robot: Robot) -> np.ndarray:
     """The action that sends servos to the first pose, (a,); 0 of motors that are told torques."""
     joints = robot.description.joints
     return Motors.of(robot.physics, joints).actions(np.array([robot.start_of(joint) for joint in joints]))
+
+
+def ramped(told: np.ndarray, action: np.ndarray, seconds: float, ramp: float = RAMP) -> np.ndarray:
+    """An action on the way from what servos were told, (a,), so that they do not jerk the robot over."""
+    share = np.float32(min(1.0, seconds / ramp))
+    return np.asarray(told + share * (action - told))
 
 
 def try_stance(robot: Robot) -> Stance:
@@ -119,10 +115,7 @@ def _lies(robot: Robot, data: mujoco.MjData) -> bool:
 
 
 def start_positions(robot: Robot) -> np.ndarray:
-    """The positions in which episodes start, before noise is added, (nq,).
-
-    They are as built with the actuated joints at 0, but for those that the description or its keyframe give.
-    """
+    """The positions in which episodes start, without noise, (nq,): actuated joints at 0 by default."""
     positions = robot.physics.qpos0.copy()
     zero = {joint: np.zeros(1) for joint in robot.description.joints}
     put_joints(robot.physics, positions, zero | dict(robot.start))
@@ -130,14 +123,7 @@ def start_positions(robot: Robot) -> np.ndarray:
 
 
 def turned(robot: Robot, heading: float) -> Robot:
-    """A robot whose episodes begin with another heading.
-
-    Args:
-        robot: whose torso has a free joint with a name.
-        heading: to the left of that which it had [rad].
-    """
-    from scipy.spatial.transform import Rotation  # here, as it takes long to import
-
+    """A robot whose episodes begin heading to the left of where they began before, by an angle [rad]."""
     model, joint = robot.physics, robot.root_joint
     if not robot.moves_freely or not (name := model.joint(joint).name):
         raise InvalidValueError(
@@ -145,8 +131,7 @@ def turned(robot: Robot, heading: float) -> Robot:
         )
     address = model.jnt_qposadr[joint]
     root = start_positions(robot)[address : address + 7]
-    turn = Rotation.from_euler("z", heading) * Rotation.from_quat(root[3:], scalar_first=True)
-    root = np.concatenate([root[:3], turn.as_quat(scalar_first=True)])
+    root = np.concatenate([root[:3], turned_about_z(root[3:], heading)])
     return replace(robot, start={**robot.start, name: root})
 
 
@@ -160,8 +145,9 @@ def first_data(robot: Robot) -> mujoco.MjData:
 
 def standing_on_floor(robot: Robot) -> mujoco.MjData:
     """The state in which episodes start, with joints inside their ranges and the lowest sole on the floor."""
-    model, data = robot.model, standing_data(robot.model, robot.start)
-    _lower(robot, data, floor_gap(robot, data))
+    model, data, root = robot.model, standing_data(robot.model, robot.start), robot.root_joint
+    slide = np.argmax(model.jnt_axis[root : root + 2, 2])  # of a planar robot that moves it up and down
+    data.qpos[model.jnt_qposadr[root] + (2 if robot.moves_freely else slide)] -= floor_gap(robot, data)
     mujoco.mj_forward(model, data)
     return data
 
@@ -175,10 +161,7 @@ def torso_height(robot: Robot, data: mujoco.MjData) -> float:
 
 
 def floor_gap(robot: Robot, data: mujoco.MjData) -> float:
-    """Distance of the lowest sole from the floor [m], negative inside it; 0 if there is no sole.
-
-    The data may be of either of its models.
-    """
+    """Distance of the lowest sole from the floor [m], in data of either model; 0 if there is no sole."""
     model = data.model
     floor, beyond = (
         mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) for name in (robot.description.floor, BEYOND)
@@ -195,21 +178,5 @@ def floor_gap(robot: Robot, data: mujoco.MjData) -> float:
 
 
 def _rise(model: mujoco.MjModel, data: mujoco.MjData, field: int, sole: int) -> float:
-    """Height of a height field under a sole [m]."""
     above = data.geom_xpos[sole] + [0, 0, _FAR]
     return float(above[2] - mujoco.mj_rayHfield(model, data, field, above, np.array([0.0, 0, -1]), None))
-
-
-def _lower(robot: Robot, data: mujoco.MjData, gap: float) -> None:
-    """Move the torso down, whether it moves freely or along slides."""
-    model, dof = robot.model, _vertical(robot.model, robot.root_joint)
-    joint = model.dof_jntid[dof]
-    data.qpos[model.jnt_qposadr[joint] + dof - model.jnt_dofadr[joint]] -= gap
-
-
-def _vertical(model: mujoco.MjModel, root: int) -> int:
-    """The degree of freedom of a torso's joints, of which this is the first, that moves it up and down."""
-    first = int(model.jnt_dofadr[root])
-    if model.jnt_type[root] == int(mujoco.mjtJoint.mjJNT_FREE):
-        return first + 2
-    return first + int(np.argmax(model.jnt_axis[root : root + 2, 2]))  # the slides of a planar robot

@@ -18,6 +18,7 @@ _TURN = np.array([-1.0, 1, -1])  # a rate of turning, and the vector of a quater
 _ODD = {
     "sine of the bearing of the target",
     "sideward speed",
+    "speed along the y axis",
     "roll",
     "gravity y",
     "gyroscope x",
@@ -29,33 +30,25 @@ _ODD = {
 }
 _NEAR = 1e-4  # [m] by which a joint may be off its place in the mirror
 _EQUAL = 1e-3  # share of the largest acceleration by which one may be off its mirror image
+_ROUGHLY = 0.2  # the same of a robot that is built
 _STATES = 4  # in which accelerations are compared
 _SPREAD = 0.1  # of joint positions around the first pose [rad or m] in these; speeds have ten times as much
 
 
 def mirror_images(robot: Robot, solutions: np.ndarray) -> np.ndarray | None:
-    """Mirror images of gaits: what one does without a left leg, its image does without the right one.
+    """Mirror images (n, p) of gaits: what one does without a left leg, its image does without the right one.
 
-    Args:
-        robot: one that is whole.
-        solutions: parameters of controllers, (n, p).
-
-    Returns:
-        (n, p); None if the robot is not its own mirror image, or its controllers have none.
+    None if the whole robot is not its own mirror image, or its controllers have none.
     """
     mirror = find_symmetry(robot)
     return None if mirror is None else robot.controller.mirrored(solutions, mirror)
 
 
-def find_symmetry(robot: Robot) -> Mirror | None:
-    """How a robot's actions and observations change places in a mirror between its left and right.
+def find_symmetry(robot: Robot, *, roughly: bool = False) -> Mirror | None:
+    """How actions and observations of a whole robot that heads along x change places in its mirror.
 
-    Args:
-        robot: one that is whole, and whose episodes begin heading along x.
-
-    Returns:
-        What `Controller.mirrored` takes; None of a robot that is not its own mirror image, by `_alike` and
-        `_accelerates_alike`, or has no free joint.
+    None if it is not its own mirror image, by `_alike` and `_accelerates_alike`, or has no free joint.
+    Roughly means that masses may differ somewhat and the IMU be to one side, as in robots that are built.
     """
     model = robot.physics
     single = np.isin(model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
@@ -70,7 +63,10 @@ def find_symmetry(robot: Robot) -> Mirror | None:
     actions = Reflection(
         np.array([order[image] for image in joints.images[numbers].tolist()]), joints.signs[numbers]
     )
-    if not (_alike(robot, actions) and _accelerates_alike(robot, joints, actions)):
+    equal = _ROUGHLY if roughly else _EQUAL
+    if not (_alike(robot, actions) and (roughly or _centred_imu(robot))):
+        return None
+    if not _accelerates_alike(robot, joints, actions, equal):
         return None
     return Mirror(_mirrored_entries(robot, actions), actions)
 
@@ -106,33 +102,24 @@ def _alike(robot: Robot, actions: Reflection) -> bool:
     """Whether ranges and motors of joints, feet and the IMU are those of their images."""
     description, model = robot.description, robot.physics
     images, signs = actions
-    motors = Motors.of(model, description.joints)
-    numbers = [motor_of(model, joint) for joint in description.joints]
-    rates = [description.position_rates.get(joint, 1.0) for joint in description.joints]
-    starts = [robot.start_of(joint) for joint in description.joints]
+    motors, joints = Motors.of(model, description.joints), description.joints
+    numbers = [motor_of(model, joint) for joint in joints]
+    rates = np.array([description.position_rates.get(joint, 1.0) for joint in joints])
+    starts = np.array([robot.start_of(joint) for joint in joints])
     same = (motors.gear, motors.gain, motors.bias_length, motors.bias_velocity, rates)
     dynamics = model.actuator_dyntype[numbers], *model.actuator_dynprm[numbers].T
-    columns = [np.asarray(values) for values in (*same, *dynamics)]
-    turned = [np.asarray(values) for values in (motors.bias, starts)]
-    limits = np.stack(
-        [
-            robot.joint_ranges.T,
-            np.stack([motors.low, motors.high]),
-            np.stack([motors.min_force, motors.max_force]),
-        ]
-    )
+    controls, forces = (motors.low, motors.high), (motors.min_force, motors.max_force)
+    limits = np.stack([robot.joint_ranges.T, controls, forces])
     return (
-        all(np.allclose(values, values[images]) for values in columns)
-        and all(np.allclose(values, signs * values[images]) for values in turned)
+        all(np.allclose(values, values[images]) for values in (*same, *dynamics))
+        and all(np.allclose(values, signs * values[images]) for values in (motors.bias, starts))
         and np.allclose(limits, np.sort(signs * limits[..., images], axis=1))
         and {leg.foot for leg in description.legs.values()} == set(description.feet)
         and all(_image_of(leg, robot, images) for leg in description.legs.values())
-        and _centred_imu(robot)
     )
 
 
 def _image_of(leg: Leg, robot: Robot, images: np.ndarray) -> Leg | None:
-    """The leg with the images of the joints of one."""
     joints = robot.description.joints
     wanted = {joints[images[joints.index(joint)]] for joint in leg.joints}
     return next((other for other in robot.description.legs.values() if wanted == set(other.joints)), None)
@@ -149,7 +136,7 @@ def _centred_imu(robot: Robot) -> bool:
     return bool(abs(place[1]) < _NEAR and abs(axes[1, 1]) > 1 - _NEAR)
 
 
-def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection) -> bool:
+def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection, equal: float) -> bool:
     """Whether the mirror images of some states and actions have the mirror images of their accelerations."""
     model, names = robot.physics, robot.description.joints
     motors, limits = [motor_of(model, name) for name in names], Motors.of(model, names)
@@ -171,7 +158,7 @@ def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection) ->
         action = rng.uniform(-1, 1, len(names))
         one = velocities.of(accelerations(pose, velocity, action))
         other = accelerations(poses.of(pose), velocities.of(velocity), actions.of(action))
-        if np.abs(one - other).max() > _EQUAL * np.abs(one).max():
+        if np.abs(one - other).max() > equal * np.abs(one).max():
             return False
     return True
 
@@ -189,7 +176,6 @@ def _of_state(
 
 
 def _mirrored_entries(robot: Robot, actions: Reflection) -> Reflection:
-    """Which number of an observation each one is in the mirror, and with which sign."""
     description, entries = robot.description, robot.entries
     images = {name: (name, -1.0) for name in _ODD}
     for joint, image, sign in zip(description.joints, *actions, strict=True):
@@ -201,9 +187,5 @@ def _mirrored_entries(robot: Robot, actions: Reflection) -> Reflection:
         images[f"{leg.foot} contact"] = f"{other.foot} contact", 1.0
     places = {(entry.name, entry.term, entry.lag): place for place, entry in enumerate(entries)}
     found = [images.get(entry.name, (entry.name, 1.0)) for entry in entries]
-    return Reflection(
-        np.array(
-            [places[name, entry.term, entry.lag] for (name, _), entry in zip(found, entries, strict=True)]
-        ),
-        np.array([sign for _, sign in found]),
-    )
+    order = [places[name, entry.term, entry.lag] for (name, _), entry in zip(found, entries, strict=True)]
+    return Reflection(np.array(order), np.array([sign for _, sign in found]))

@@ -28,6 +28,11 @@ def duration(seconds: float) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, e.g. `1 fall`, `0 falls` or `1,200 falls`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def version_words(versions: Mapping[str, str]) -> str:
     """Versions of software by their names, in a line."""
     return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -115,7 +115,6 @@ def format_anova(anova: Anova) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return the content of a cell."""
     return f"**{_escape(text)}**" if isinstance(text, Bold) else _escape(text)
 
 

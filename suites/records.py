@@ -1,26 +1,45 @@
-"""`read_record` and `write_record`: a JSON file that holds the result of one trial."""
+"""`TrialRecord`: the result of one trial, and how it is kept as a JSON file."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
 
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import write_text
 from robots.files.records import Record
 from robots.files.texts import read_json
+from suites.suite import Key
 
+Whole = Annotated[int, Field(ge=0, strict=True)]
 _R = TypeVar("_R", bound=Record)
 
 
-def read_record(path: Path, what: str, parse: Callable[[dict[str, Any]], _R]) -> _R:
-    """Read a result.
+class TrialRecord(Record):
+    """What results have in common.
 
-    Args:
-        path: the file.
-        what: it should hold, for errors: `mission`.
-        parse: makes the result of the content of the file, or raises an InvalidValueError.
+    Attributes:
+        case: what was solved, e.g. a task and the number of a damage.
+        method: by what.
+        number: of the trial, from 0.
+        seed: from which its random numbers derive.
     """
+
+    case: str
+    method: str
+    number: Whole
+    seed: Whole
+
+    @property
+    def key(self) -> Key:
+        """Case, method and number, which identify the trial in its study."""
+        return self.case, self.method, self.number
+
+
+def read_record(path: Path, what: str, parse: Callable[[dict[str, Any]], _R]) -> _R:
+    """Read a result; errors say `what` the file should hold, such as `mission`."""
     found = read_json(path)
     try:
         if not isinstance(found, dict):

@@ -1,6 +1,54 @@
-"""What recoveries of the suites are to do, unless a user says otherwise: the defaults of their commands."""
+"""What studies vary: their options, and the defaults."""
 
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from adapt.mission.settings import DEFAULTS
 from adapt.requests import RecoveryRequest
+from robots.files.records import Positive, Record, Several
 
 RECOVERIES = RecoveryRequest(think_episodes=1200, objective="reward", confirmations=0)
-TRANSFERS = RecoveryRequest(trials=5, think_episodes=400, confirmations=0)
+
+
+class TransferRequest(RecoveryRequest):
+    """Where gaits walk, and what each recovery there is to do.
+
+    Attributes:
+        worlds: where to walk.
+        damages: faults to recover from.
+        gaits: number of gaits that walk, the best.
+        trials: trials of each recovery.
+        think_episodes: episodes that self-model simulates after the first trial of each gait.
+    """
+
+    worlds: tuple[Literal["gap", "wide", "lag", "together", "pybullet"], ...] = (
+        "gap", "wide", "lag", "together", "pybullet",
+    )  # fmt: skip
+    damages: tuple[str, ...] | None = None
+    gaits: Several = 20
+    trials: Several = 5
+    think_episodes: Several = 400
+    confirmations: Literal[0] = 0
+
+
+class MissionStudy(Record):
+    """Which missions a study compares.
+
+    Attributes:
+        tasks: to reach a `goal`, or to walk as much `distance` as possible in two minutes.
+        worlds: robots that walk: `nominal` is the model, and those of `gap` differ from it.
+        goal: distance of the goal [m].
+        within: distance at which it is reached [m].
+        refinement: episodes of each search for a better gait, 0 for none.
+        max_falls: falls until a robot is damped.
+        seeds: missions of each kind with each damage.
+    """
+
+    tasks: tuple[Literal["goal", "distance"], ...] = ("goal", "distance")
+    worlds: tuple[Literal["nominal", "gap"], ...] = ("nominal", "gap")
+    goal: Positive = 5.0
+    within: Positive = 0.25
+    refinement: Annotated[int, Field(ge=0, strict=True)] = DEFAULTS.refinement
+    max_falls: Several = DEFAULTS.max_falls
+    seeds: Several = 3

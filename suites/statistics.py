@@ -158,9 +158,6 @@ def compare(groups: Mapping[str, Sequence[float] | np.ndarray]) -> Comparison:
 
     Args:
         groups: values by the name of the group, for example one value per trial by algorithm.
-
-    Raises:
-        InvalidValueError: there is no group, a group has no values, or a value is not finite.
     """
     if not groups:
         raise InvalidValueError("there are no groups to compare")
@@ -215,7 +212,6 @@ def _is_constant(sample: np.ndarray) -> bool:
 
 
 def _obstacle(samples: Mapping[str, np.ndarray]) -> str | None:
-    """Return why groups cannot be tested, if so."""
     if len(samples) < 2:
         return f"{next(iter(samples))} is the only group"
     for name, sample in samples.items():
@@ -225,7 +221,6 @@ def _obstacle(samples: Mapping[str, np.ndarray]) -> str | None:
 
 
 def _analyse_variance(samples: Sequence[np.ndarray]) -> Anova:
-    """Test all groups at once."""
     sizes, variances = np.transpose([(len(x), x.var(ddof=1)) for x in samples])
     k, weights = len(samples), sizes / variances
     spread = np.sum((1 - weights / weights.sum()) ** 2 / (sizes - 1))  # the sum in Welch 1951

@@ -4,24 +4,22 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any
 
-from repertoire.execution.workers import starting_processes, worker_pool
-from robots.errors import InUseError, InvalidFileError, InvalidValueError, shown
+from robots.errors import InvalidFileError, InvalidValueError, shown
 from robots.files.atomic import file_exists, make_folder, write_text
 from robots.files.locks import locked
 from robots.files.texts import read_json
+from robots.workers import starting_processes, worker_pool
 from suites.suite import Key, StudyResult, StudyTrial, Suite, result_path
 
 _STUDY = "study.json"
 _REPORT_SECONDS = 0.5
-_PATIENCE = 30.0  # [s] for other processes that begin at the same moment
-_REPORT_PATIENCE = 900.0  # [s] for another process that writes the same report
+_PATIENCE = 1e6  # [s] for a process of this study that runs the trial whose result another one needs
 _IGNORED = (
     "# Working folders of trials are large and can be made again; results lie next to them.\n*/*/\n.*.lock\n"
 )
@@ -34,14 +32,12 @@ class StudyProgress:
     Attributes:
         trials: number of those to run.
         ended: trials that are done, including those of earlier commands.
-        elsewhere: trials that other processes run when there is nothing else left to do.
         running: share done of each trial that runs.
         last: result of the trial that finished last.
     """
 
     trials: int
     ended: set[Key]
-    elsewhere: set[Key] = field(default_factory=set)
     running: dict[Key, float] = field(default_factory=dict)
     last: StudyResult | None = None
 
@@ -55,40 +51,27 @@ class StudyProgress:
         if key not in self.ended:
             self.running[key] = share
 
-    def finish(self, key: Key, result: StudyResult | None) -> None:
-        """Note a trial's result; None if another process was quicker to claim it."""
+    def finish(self, key: Key, result: StudyResult) -> None:
+        """Note a trial's result."""
         self.running.pop(key, None)
-        if result is not None:
-            self.ended.add(key)
-            self.last = result
+        self.ended.add(key)
+        self.last = result
 
 
 class Study:
     """A study in a folder: `study.json` describes it, `trials/` holds the results of finished trials.
 
-    Any number of processes, on any machines that share the folder, may run the same study: each claims a
-    trial before it runs it, by a lock that ends with the process.
+    Nothing is written until it runs.
 
     Args:
         suite: what to run. A folder may be used again with more or fewer trials or cases.
         folder: made if it is missing.
-        dry: whether only to look at the folder, and to write nothing; such a study cannot be run.
-
-    Raises:
-        InvalidValueError: the folder holds a study of other settings.
-        InvalidFileError: the folder cannot be made or read.
     """
 
-    def __init__(self, suite: Suite, folder: Path, *, dry: bool = False) -> None:
-        self.suite = suite
-        self.folder = folder
+    def __init__(self, suite: Suite, folder: Path) -> None:
+        self.suite, self.folder = suite, folder
         self.trials: Sequence[StudyTrial] = suite.plan()
-        keep_identity(folder, suite.identity(), dry=dry)
-        ignored = folder / "trials" / ".gitignore"
-        if not dry and not file_exists(ignored):
-            make_folder(ignored.parent)
-            with locked(ignored, patience=_PATIENCE):
-                write_text(ignored, _IGNORED)
+        _united(folder, suite.identity())
 
     def path_of(self, trial: StudyTrial | StudyResult) -> Path:
         """The file of a trial's result, which says that the trial is finished."""
@@ -107,31 +90,22 @@ class Study:
         """The trials that are not finished."""
         return [trial for trial in self.trials if not self._is_finished(trial)]
 
-    def run(
-        self,
-        *,
-        processes: int,
-        only: StudyTrial | None = None,
-        on_progress: Callable[[StudyProgress], None] = lambda _: None,
-    ) -> StudyProgress:
-        """Run the trials that are neither finished nor run by others; each result is saved at once.
+    def run(self, *, processes: int, on_progress: Callable[[StudyProgress], None] = lambda _: None) -> None:
+        """Run the trials that are not finished, each of whose results is saved at once.
 
         Args:
             processes: trials at a time.
-            only: the only trial to run; all of them by default.
             on_progress: called about twice a second.
-
-        Returns:
-            What was done, and which trials other processes run.
         """
-        self.results()  # what would make the report fail is better known before hours of work
-        wanted = self.trials if only is None else [only]
-        progress = StudyProgress(len(wanted), {trial.key for trial in wanted if self._is_finished(trial)})
-        # again, for trials whose process has died meanwhile
-        while trials := [one for one in wanted if not (self._is_finished(one) or self._is_claimed(one))]:
-            self._run(trials, processes, progress, on_progress)
-        progress.elsewhere = {trial.key for trial in wanted if not self._is_finished(trial)}
-        return progress
+        make_folder(self.folder / "trials")
+        with locked(self.folder / _STUDY):
+            keep_identity(self.folder, self.suite.identity())
+            write_text(self.folder / "trials" / ".gitignore", _IGNORED)
+            self.results()  # what would make the report fail is better known before hours of work
+            left = self.remaining()
+            finished = {trial.key for trial in self.trials} - {trial.key for trial in left}
+            if left:
+                self._run(left, processes, StudyProgress(len(self.trials), finished), on_progress)
 
     def _run(
         self,
@@ -140,7 +114,6 @@ class Study:
         progress: StudyProgress,
         on_progress: Callable[[StudyProgress], None],
     ) -> None:
-        """Run trials in worker processes."""
         with starting_processes():
             shares: Queue[tuple[Key, float]] = get_context("spawn").Queue()
         advice = "finished trials are saved, and the same command runs the others"
@@ -159,17 +132,10 @@ class Study:
                 on_progress(progress)
 
     def report(self, results: Sequence[Any]) -> list[Path]:
-        """Write the report on results of the folder; returns its files.
-
-        Another process that reports on the same study comes first or later: the files are of the same trials.
-
-        Raises:
-            InvalidValueError: there are no results.
-        """
+        """Write the report on results of the folder; returns its files."""
         if not results:
             raise InvalidValueError("there are no results to report")
-        with locked(self.folder / "report.md", patience=_REPORT_PATIENCE):
-            return self.suite.report(results, self.folder)
+        return self.suite.report(results, self.folder)
 
     def _read(self, path: Path) -> Any:
         """Read a result; raise if it is that of another trial than the file's name says."""
@@ -181,29 +147,18 @@ class Study:
     def _is_finished(self, trial: StudyTrial) -> bool:
         return file_exists(self.path_of(trial))
 
-    def _is_claimed(self, trial: StudyTrial) -> bool:
-        """Whether another process runs a trial."""
-        path = self.path_of(trial)
-        make_folder(path.parent)
-        try:
-            with locked(path):
-                return False
-        except InUseError:
-            return True
-
 
 # Of a worker process: what it runs, where, and what it tells
 _worker: "tuple[Suite, Path, Queue[tuple[Key, float]]] | None" = None
 
 
 def _prepare(suite: Suite, folder: Path, shares: "Queue[tuple[Key, float]]") -> None:
-    """Prepare a worker process."""
     global _worker
     _worker = suite, folder, shares
 
 
-def _work(trial: StudyTrial) -> StudyResult | None:
-    """Run a trial in a worker process and save its result, unless another process claimed it: then None."""
+def _work(trial: StudyTrial) -> StudyResult:
+    """Run a trial in a worker process and save its result."""
     assert _worker is not None
     (suite, folder, shares), reported = _worker, 0.0
 
@@ -213,28 +168,15 @@ def _work(trial: StudyTrial) -> StudyResult | None:
             reported = time.monotonic()
             shares.put((trial.key, share))
 
-    return run_claimed(suite, folder, trial, report)
+    result: StudyResult = run_trial(suite, folder, trial, report)
+    return result
 
 
-def run_claimed(suite: Suite, folder: Path, trial: StudyTrial, report: Callable[[float], None]) -> Any:
-    """Claim a trial, run it in this process, and save its result.
-
-    Args:
-        suite: of the trial.
-        folder: of the study.
-        trial: to run.
-        report: see `Suite.run`.
-
-    Returns:
-        The result, also if another process has finished the trial; None if another process runs it now.
-    """
+def run_trial(suite: Suite, folder: Path, trial: StudyTrial, report: Callable[[float], None]) -> Any:
+    """Run a trial in this process and save its result; if another process runs it now, wait for that."""
     path = result_path(folder, trial.key, suite.suffix)
     make_folder(path.parent)
-    with ExitStack() as claim:
-        try:
-            claim.enter_context(locked(path))
-        except InUseError:
-            return None
+    with locked(path, patience=_PATIENCE):
         if file_exists(path):
             return suite.read(path)
         report(0.0)
@@ -243,47 +185,30 @@ def run_claimed(suite: Suite, folder: Path, trial: StudyTrial, report: Callable[
         return result
 
 
-def keep_identity(folder: Path, identity: Mapping[str, Any], *, dry: bool = False) -> None:
+def keep_identity(folder: Path, identity: Mapping[str, Any]) -> None:
     """Write what all results in a folder have in common to its `study.json`, or check it against that.
 
     Args:
-        folder: made if it is missing.
+        folder: that exists.
         identity: by name. A value that is a mapping, such as the evaluations by robot, may have other entries
             than in the folder: entries of both must agree, and all are kept.
-        dry: whether only to check, and to write nothing.
-
-    Raises:
-        InvalidValueError: the folder belongs to another study.
     """
-    path = folder / _STUDY
-    found = _read_identity(path)
-    if _united(path, found, identity) == found or dry:
-        return  # as for most of many processes that share the folder
-    make_folder(folder)
-    with locked(path, patience=_PATIENCE):
-        whole = _united(path, _read_identity(path), identity)
-        write_text(path, json.dumps(whole, indent=2) + "\n")
+    write_text(folder / _STUDY, json.dumps(_united(folder, identity), indent=2) + "\n")
 
 
-def _read_identity(path: Path) -> dict[str, Any] | None:
-    """What is written down, if anything; an entry that fits no study if it is something else."""
-    if not file_exists(path):
-        return None
-    found = read_json(path)
-    return found if isinstance(found, dict) else {"of": "unknown kind"}
-
-
-def _united(path: Path, found: dict[str, Any] | None, identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The identity with the entries of the one that was found, which must agree with it."""
-    if found is None:
+def _united(folder: Path, identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity with the entries of that in the folder, if there is one, which must agree with it."""
+    if not file_exists(folder / _STUDY):
         return dict(identity)
+    read = read_json(folder / _STUDY)
+    found = read if isinstance(read, dict) else {"of": "unknown kind"}
     whole = _overlaid(found, identity)
     if found.keys() != identity.keys() or whole != _overlaid(identity, found):
         raise InvalidValueError(
-            f"{path.parent} holds another study ({_describe(found)}), not this one "
+            f"{folder} holds another study ({_describe(found)}), not this one "
             f"({_describe(identity)}): choose another folder"
         )
-    return whole
+    return dict(whole)
 
 
 def _overlaid(below: Any, above: Any) -> Any:
@@ -294,7 +219,6 @@ def _overlaid(below: Any, above: Any) -> Any:
 
 
 def _describe(identity: Mapping[str, Any]) -> str:
-    """Return an identity in words."""
     return ", ".join(
         f"{name} ({_describe(value)})"
         if isinstance(value, Mapping)

@@ -1,42 +1,16 @@
 """`Suite`: what a study consists of: its cases, how a trial of one is run, and what the report says."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self
 
-from robots.errors import UnknownNameError
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
 from robots.simulation.threads import ONE_THREAD, Threads
-from robots.words import duration
-from suites.videos import Video
 
 Key = tuple[str, str, int]  # what is solved or recovered from, by what, and the number of the trial
-
-
-class Named(Protocol):
-    """What is chosen by its name."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-
-_Named = TypeVar("_Named", bound=Named)
-
-
-def choose(kind: str, listed: Sequence[_Named], names: Sequence[str]) -> tuple[_Named, ...]:
-    """Those of some names, in the order in which they are listed."""
-    check_names(kind, names, [one.name for one in listed])
-    return tuple(one for one in listed if one.name in names)
-
-
-def check_names(kind: str, names: Iterable[str], known: Collection[str]) -> None:
-    """Raise an UnknownNameError if a name is not known; the kind says what it is the name of."""
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
 
 
 class StudyTrial(Protocol):
@@ -55,18 +29,6 @@ class StudyResult(Protocol):
     def seed(self) -> int: ...  # noqa: D102
     @property
     def words(self) -> str: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """How long some of the work will take [s], and on what that is based."""
-
-    work: str
-    seconds: float
-    basis: str
-
-    def __str__(self) -> str:
-        return f"{self.work}, about {duration(self.seconds)} ({self.basis})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,42 +76,20 @@ class Suite(ABC):
         """Write a result in one step."""
 
     @abstractmethod
-    def estimate(
-        self, remaining: Sequence[Any], results: Sequence[Any], processes: int
-    ) -> Iterator[Estimate]:
-        """Estimate how long trials take, so many at a time, also by the results of finished ones."""
-
-    @abstractmethod
     def report(self, results: Sequence[Any], folder: Path) -> list[Path]:
-        """Write the report on all finished trials to the folder of the study; returns its files.
-
-        See `Study.report`, which keeps other processes from writing it at the same time.
-        """
-
-    def videos(self, results: Sequence[Any], folder: Path) -> list[Video]:
-        """The videos of all finished trials that the report lists, as far as they can be filmed."""
-        return []
+        """Write the report on all finished trials to the folder of the study; returns its files."""
 
     def check(self) -> list[str]:
         """Raise a SurefootError if something cannot be run; return remarks that a user should know."""
         return []
 
-    def share_cores(
-        self, parallel: str | None, cores: int, backend: Backend | None = None
-    ) -> tuple[Self, int]:
-        """Decide how trials share the cores: several with one thread each, or one on all of them.
+    def share_cores(self, cores: int, backend: Backend | None = None) -> tuple[Self, int]:
+        """The suite with what runs its episodes, and how many trials run at a time.
 
-        Args:
-            parallel: `trials` or `episodes`, what runs in parallel; None for trials if there is one per core.
-            cores: to use.
-            backend: what runs the episodes of all trials in place of these cores.
-
-        Returns:
-            The suite with its backend, and the number of trials at a time.
+        If there is a trial for each core, each runs on one thread, or else one after the other on all of
+        them; a backend may run the episodes in place of these cores.
         """
-        if parallel is None:
-            parallel = "trials" if len(self.plan()) >= cores else "episodes"
-        together = cores if parallel == "trials" else 1
+        together = cores if len(self.plan()) >= cores else 1
         return replace(self, backend=backend or Threads(cores // together)), together
 
 

@@ -1,18 +1,7 @@
 """Surefoot: train repertoires of gaits, and get a damaged walking robot going again.
 
-* `load`: read a repertoire, with `.to_pandas()` and `.policy(cell or "best")`; `show` prints what it is.
-* `train`: train a repertoire for a robot or a benchmark problem; `resume` goes on after an interruption.
-* `recover`: break a robot and find a gait that still works; `keep` adds what it refined, `deploy` walks.
-* `Mission`: walk to goals while things break: the robot notices, recovers where it stands, and walks on.
-* `drive`: play a gait on a robot behind a link.
-* `calibrate`: fit models of the robot to what it did while it was whole; `recover` thinks with them.
-* `evaluate` and `rehearse`: try every gait again, or under a library of damages.
-* `strengthen`: add gaits for the damages that leave a repertoire no good one.
-* `merge`: put the best gaits of several repertoires into one.
-* `Search`: quality-diversity optimisation of a function of one's own by `ask` and `tell`.
-* `surefoot.environments`: the walking task for Gymnasium; importing it registers the environments.
-* `Observer`: make of raw sensor readings what a controller was trained to see.
-* `load_plugins`: add kinds of damage, selectors and other things of one's own.
+Its names are those of `__all__`, each with a docstring, and `surefoot.environments`: the walking task for
+Gymnasium, whose environments are registered when it is imported.
 """
 
 from importlib import import_module
@@ -59,13 +48,10 @@ __all__ = [
     "train",
 ]
 
-_HOMES = {
-    "Mission": "surefoot.mission",
-    "Observer": "robots.link.observer",
-    "Search": "surefoot.search",
-    "drive": "surefoot.driving",
-    "load_plugins": "robots.plugins",
-}
+_HOMES = (
+    *("surefoot.api", "surefoot.driving", "surefoot.mission", "surefoot.search"),
+    *("robots.plugins", "robots.link.observer"),
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -74,7 +60,7 @@ def __getattr__(name: str) -> Any:
         return str(import_module("importlib.metadata").version("surefoot"))
     if name not in __all__:
         raise AttributeError(f"module 'surefoot' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_HOMES.get(name, "surefoot.api")), name)
+    return next(vars(home)[name] for home in map(import_module, _HOMES) if name in vars(home))
 
 
 def __dir__() -> list[str]:

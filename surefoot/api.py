@@ -1,4 +1,7 @@
-"""What Python users need; the commands of the command line call it. Everything can be an object or a name."""
+"""What Python users need; the commands of the command line call it. Everything can be an object or a name.
+
+`takes` adds to the docstrings the arguments that many functions share, the settings, and the errors.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -22,7 +25,7 @@ from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists
-from robots.robot import Robot
+from robots.robot import Robot, find_robot
 from robots.simulation.threads import backend_of
 from surefoot.interrupts import interrupt_flag
 from surefoot.keywords import asked, takes
@@ -33,8 +36,8 @@ from surefoot.shipped import caution, chosen, opened, repertoire_path, result_fi
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
+    from adapt.relearning.refinement import Refiner
     from adapt.self_model.calibration import Calibration
-    from adapt.self_model.twin import Thinking
     from adapt.strengthening import Strengthening
     from repertoire.algorithms.catalogue import AnyAlgorithm
     from repertoire.archives.archive import ArchiveSpec
@@ -54,15 +57,13 @@ def load(source: str | Path) -> Repertoire:
 
     Args:
         source: a repertoire file, the folder of a run, or the name of an included repertoire (`hexapod`).
-
-    Raises:
-        InvalidFileError: there is no such file, or it is damaged.
     """
     from repertoire.storage.repertoires import read_repertoire
 
     return read_repertoire(repertoire_path(source))
 
 
+@takes()
 def train(
     problem: "Problem | Robot | str | Path",
     algorithm: "AnyAlgorithm" = "sep-cma-mae",
@@ -74,13 +75,13 @@ def train(
     threads: "int | Backend | None" = None,
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
-    on_progress: Callable[..., None] | None = None,
     on_batch: Callable[[dict[str, float]], None] | None = None,
     log_csv: str | Path | None = None,
-    tensorboard: str | Path | None = None,
+    policy: str | Path | None = None,
+    policy_map: str | Path | None = None,
     **settings: Any,
 ) -> Repertoire:
-    """Train a repertoire, saving it as it grows.
+    """Train a repertoire, saving it as it grows. KeyboardInterrupt tells that it was interrupted.
 
     Args:
         problem: a robot, or a `Problem` of your own; or the name of a robot or benchmark problem, or the path
@@ -91,33 +92,30 @@ def train(
         evaluations: solutions to evaluate, rounded up to whole batches.
         seed: from which every random number derives.
         overwrite: whether to replace a run that the folder already holds.
-        threads: that run a robot's episodes, or a `Backend` such as a cluster; all cores by default.
-            The result does not depend on it.
         checkpoint_seconds: time between two checkpoints [s]; 0 for one after every batch.
-        progress: whether to show a bar. An interrupt then lets the current batch finish and be saved.
-        on_progress: called with a `repertoire.training.training.TrainingProgress` after every batch and, from
-            other threads, within it; not with `progress`, which shows the same.
         on_batch: called after every batch with a row of numbers: the metrics so far (`evaluations`, `elites`,
             `coverage`, `qd_score`, `best`), the state of each emitter, the `seconds` that this process has
             trained for, and the `evaluations_per_s` of the batch.
         log_csv: CSV file to write these rows to.
-        tensorboard: folder to write them to for TensorBoard.
+        policy: a policy that others trained for the robot, an ONNX file: gaits are trained around it.
+        policy_map: what it observes: the name of a ready map, `playground` by default, or the path of a YAML.
         **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden`,
             `damage_share` or `randomization`.
-
-    Raises:
-        UnknownNameError: there is no such problem or algorithm.
-        InvalidValueError: a setting is wrong, the folder already holds a run, or no file can hold the robot.
-        InvalidFileError: the folder cannot be written to.
-        InUseError: another process works in the folder.
-        SurefootError: TensorBoard is not installed.
-        KeyboardInterrupt: training was interrupted.
     """
     from adapt.damage.text import damaged_robots
     from repertoire.training.log import TrainingLog
     from repertoire.training.runs import start_training
 
     folder = None if out is None else Path(out)
+    if policy is not None:
+        from robots.importing.policies import with_policy
+
+        if not isinstance(problem, Robot | str | Path):
+            raise InvalidValueError("gaits around a policy are those of a robot, not of another problem")
+        robot = problem if isinstance(problem, Robot) else find_robot(problem)
+        problem = with_policy(robot, policy, policy_map or "playground")
+    elif policy_map is not None:
+        raise InvalidValueError("what a policy observes belongs to --policy: name the policy, too")
     with start_training(
         problem,
         algorithm,
@@ -131,37 +129,23 @@ def train(
     ) as training:
         if log_csv is not None and file_exists(log_csv) and not overwrite:
             raise InvalidValueError(f"{log_csv} exists already: choose another --log-csv, or use --overwrite")
-        return _trained(
-            training,
-            folder,
-            checkpoint_seconds,
-            progress,
-            on_progress,
-            on_batch,
-            TrainingLog(log_csv, tensorboard, training.history),
-        )
+        log = TrainingLog(log_csv, training.history) if log_csv else None
+        return _trained(training, folder, checkpoint_seconds, progress, on_batch, log)
 
 
+@takes()
 def resume(
     out: str | Path,
     *,
     threads: "int | Backend | None" = None,
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
-    on_progress: Callable[..., None] | None = None,
     on_batch: Callable[[dict[str, float]], None] | None = None,
     log_csv: str | Path | None = None,
-    tensorboard: str | Path | None = None,
 ) -> Repertoire:
     """Go on with a run that was interrupted, to the same result; see `train`.
 
     The CSV file of an earlier part of the run is continued.
-
-    Raises:
-        InvalidFileError: the folder holds no run that can be read, or the CSV file is not its log.
-        InvalidValueError: the run was recorded with an object that is not registered here.
-        InUseError: another process works in the folder.
-        KeyboardInterrupt: training was interrupted.
     """
     from adapt.damage.text import damaged_robots
     from repertoire.training.log import TrainingLog
@@ -170,8 +154,8 @@ def resume(
     folder = Path(out)
     with resume_training(folder, backend=backend_of(threads), breaker=damaged_robots) as training:
         if training is not None:
-            log = TrainingLog(log_csv, tensorboard, training.history)
-            return _trained(training, folder, checkpoint_seconds, progress, on_progress, on_batch, log)
+            log = TrainingLog(log_csv, training.history) if log_csv else None
+            return _trained(training, folder, checkpoint_seconds, progress, on_batch, log)
     if progress:
         note(f"{folder} has finished already; see it with: surefoot show {folder}")
     return load(folder)
@@ -182,22 +166,20 @@ def _trained(
     folder: Path | None,
     checkpoint_seconds: float,
     progress: bool,
-    on_progress: Callable[..., None] | None,
     on_batch: Callable[[dict[str, float]], None] | None,
-    log: "TrainingLog",
+    log: "TrainingLog | None",
 ) -> Repertoire:
-    """Run a training to its end, telling those who listen of each batch."""
-
     def tell(row: dict[str, float]) -> None:
-        log(row)
+        if log:
+            log(row)
         if on_batch:
             on_batch(row)
 
     path = None if folder is None else RunFiles.of(folder).repertoire
     for remark in training.changed_versions() if progress else ():
         note(f"note: {remark}")
-    bar = training_bar(training.settings.evaluations) if progress else nullcontext(on_progress)
-    with log, interrupt_flag(note) if progress else nullcontext() as stop, bar as show:
+    bar = training_bar(training.settings.evaluations) if progress else nullcontext()
+    with interrupt_flag(note) if progress else nullcontext() as stop, bar as show:
         try:
             training.run(
                 path, checkpoint_seconds=checkpoint_seconds, on_progress=show, on_batch=tell, stop=stop
@@ -221,7 +203,7 @@ def recover(
     *,
     rehearsal: "Table | str | Path | bool | None" = None,
     calibration: "Calibration | str | Path | None" = None,
-    thinking: "Thinking | None" = None,
+    refiner: "Refiner | None" = None,
     threads: "int | Backend | None" = None,
     progress: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
@@ -231,28 +213,19 @@ def recover(
     """Break the robot of a repertoire in simulation, and find a gait that still works.
 
     Args:
-        source: a repertoire, or what `load` takes.
         damage: what breaks, e.g. `front_left:lost`.
         rehearsal: what `rehearse` returned, or its file, if the selector uses one; False for none. By default
             the one next to the repertoire's file; where there is none, each leg is rehearsed dead and lost
             first, if that takes some minutes at most.
         calibration: what `calibrate` returned, or its file; by default the one next to the repertoire's file,
             if there is one. Then a model of the real robot breaks, not the robot as built.
-        thinking: what the `self-model` selector may do between trials, in place of `think`, `think_episodes`,
-            `sensors` and `refine`.
-        threads: that run episodes, or a `Backend` such as a cluster; all cores by default. The
-            result does not depend on it.
+        refiner: how gaits are refined, in place of `refine`: a `Refiner` of your own or `RefinementSettings`.
         progress: whether to show a bar for what takes time between trials. An interrupt then ends the search
-            with the best gait so far: one that is confirmed, or that stayed up where the old one always fell.
+            with the best gait so far: one that is confirmed, or that walked where the old one always fell or
+            got nowhere.
         on_trial: called after each trial.
         on_progress: called with what takes time between trials, in words, and the share of it that is done;
             not with `progress`, which shows the same.
-        **settings: of a `RecoveryRequest`.
-
-    Raises:
-        UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
-        InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
-        InvalidFileError: a file cannot be read.
     """
     from adapt.recovery import recover as run_recovery
     from adapt.selectors.catalogue import find_selector, find_table
@@ -273,7 +246,7 @@ def recover(
             table=table,
             rehearse=rehearsal is not False,
             calibration=calibration,
-            thinking=thinking,
+            refiner=refiner,
             backend=backend_of(threads),
             on_trial=on_trial,
             on_progress=show,
@@ -281,19 +254,15 @@ def recover(
         )
 
 
+@takes()
 def keep(source: Source, recovery: Recovery, *, threads: "int | Backend | None" = None) -> Repertoire:
     """The repertoire with the gaits that a recovery refined, as specialists; `recovery.row` is a row of it.
 
     Args:
-        source: what was recovered from: a repertoire, or what `load` takes.
-        recovery: what `recover` returned.
-        threads: see `train`, for ten episodes of each new gait on the intact robot; all cores by
-            default.
-
-    Raises:
-        InvalidValueError: the gaits were refined from those of another repertoire.
+        source: what was recovered from.
+        recovery: what `recover` returned. Each new gait then runs ten episodes on the intact robot.
     """
-    from adapt.relearning.keeping import keep_gaits
+    from adapt.relearning.refinement import keep_gaits
 
     repertoire, _ = opened(source)
     first, parameters = len(repertoire), repertoire.gaits.solutions.shape[1:]
@@ -306,6 +275,7 @@ def keep(source: Source, recovery: Recovery, *, threads: "int | Backend | None" 
     return keep_gaits(repertoire, recovery.refined, seed=recovery.seed, backend=backend_of(threads))
 
 
+@takes()
 def deploy(
     source: Source,
     gait: Which = "best",
@@ -315,14 +285,12 @@ def deploy(
     seconds: float = 10.0,
     seed: int = 1,
     video: str | Path | None = None,
-    plain: bool = False,
     csv: str | Path | None = None,
     mcap: str | Path | None = None,
 ) -> "Telemetry":
     """Run one gait on the healthy or damaged robot.
 
     Args:
-        source: a repertoire, or what `load` takes.
         gait: the cell of an elite; the row of any gait; or the elite with the highest objective: of a file
             that was corrected, with the highest corrected one.
         damage: what breaks before, e.g. `front_left:lost`.
@@ -331,15 +299,8 @@ def deploy(
         seconds: length of the run [s of simulated time].
         seed: of the episode.
         video: .mp4 or .gif to film it to.
-        plain: whether to film it without the overlay that tells how it goes.
         csv: .csv to write the telemetry to.
         mcap: .mcap to write it to, for Foxglove and Rerun.
-
-    Raises:
-        UnknownNameError: the robot has no such part, or there is no such kind of damage.
-        InvalidValueError: there is no such gait, or an argument is wrong.
-        InvalidFileError: a file cannot be read or written.
-        RenderingError: no video can be encoded here.
     """
     from robots.deployment.film import film
     from robots.files.atomic import check_writable
@@ -360,7 +321,7 @@ def deploy(
         seconds=seconds,
         seed=seed,
         video=None if video is None else Path(video),
-        caption=None if plain else caption,
+        caption=caption,
     )
     if csv is not None:
         telemetry.write_csv(Path(csv), repertoire.label(row))
@@ -384,17 +345,7 @@ def evaluate(
     """Measure every gait of a repertoire again over several episodes, and correct the repertoire.
 
     Args:
-        source: a repertoire, or what `load` takes.
         out: file to save the corrected repertoire to; after an interruption the same call goes on.
-        overwrite: whether to replace the file.
-        threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
-        progress: whether to show a bar.
-        **settings: of a `CorrectionRequest`.
-
-    Raises:
-        InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
-        InvalidFileError: a file cannot be read or written.
-        InUseError: another process is about to write the file.
     """
     from repertoire.evaluation.correction import correct, keep_best, reevaluation
     from repertoire.storage.repertoires import write_repertoire
@@ -437,23 +388,10 @@ def rehearse(
     """Try every gait of a repertoire under a library of damages, before anything breaks.
 
     Args:
-        source: a repertoire, or what `load` takes.
-        damages: the library, or a single one; by default that which `surefoot damages ROBOT --library` lists.
         out: file to save the table to; after an interruption the same call goes on.
-        overwrite: whether to replace the file.
-        threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
-        progress: whether to show a bar.
-        **settings: of a `RehearsalRequest`.
 
     Returns:
         The table, which `recover` takes; as the file holds it, which rounds, if there is one.
-
-    Raises:
-        UnknownNameError: the robot has no such part, or there is no such kind of damage, as there must be for
-            a file.
-        InvalidValueError: the repertoire is empty or has no robot, or an argument is wrong.
-        InvalidFileError: a file cannot be read or written.
-        InUseError: another process is about to write the file.
     """
     from adapt.damage.text import damage_from
     from adapt.rehearsal.rehearsal import rehearsed_table
@@ -513,26 +451,15 @@ def strengthen(
     """Refine a specialist for each damage that leaves the repertoire no good gait, before anything breaks.
 
     Args:
-        source: a repertoire, or what `load` takes.
         damages: which, one or several; by default all that the repertoire was rehearsed under.
         rehearsal: what `rehearse` returned, or its file; by default the one next to the repertoire's file.
         out: file to save the result to, and a rehearsal of it next to it; after an interruption the same call
             goes on.
         overwrite: whether to replace these files.
-        threads: that run episodes, or a `Backend` such as a cluster; all cores by default. The
-            result does not depend on it.
         progress: whether to show a bar, and what came of each search.
-        **settings: of a `StrengtheningRequest`.
 
     Returns:
         The repertoire with what was found as specialists; the same if nothing was, which is then not saved.
-
-    Raises:
-        UnknownNameError: the robot has no such part, or a damage was not rehearsed.
-        InvalidValueError: there is nothing to strengthen, the repertoire is empty, has no robot or was not
-            rehearsed, or an argument is wrong.
-        InvalidFileError: a file cannot be read or written.
-        InUseError: another process is about to write the file.
     """
     request = asked(StrengtheningRequest, settings)
     repertoire, file = opened(source)
@@ -619,6 +546,7 @@ def _save_rehearsed(
     write_repertoire(out, stronger)
 
 
+@takes()
 def merge(
     sources: Sequence[Source] | Source,
     *,
@@ -632,11 +560,6 @@ def merge(
         sources: repertoires, or what `load` takes; a single one and `archive` change the cells.
         archive: the cells; those of the first repertoire by default.
         out: file to save the result to.
-        overwrite: whether to replace the file.
-
-    Raises:
-        InvalidValueError: the repertoires do not belong together, or the file is there already.
-        InvalidFileError: a file cannot be read or written.
     """
     from repertoire.evaluation.merging import merge as merge_repertoires
     from repertoire.storage.repertoires import write_repertoire
@@ -652,31 +575,23 @@ def merge(
     return merged
 
 
+@takes()
 def show(
     source: Source,
     *,
     picture: str | Path | None = None,
     history: str | Path | None = None,
-    log_csv: str | Path | None = None,
 ) -> None:
     """Print the facts and metrics of a repertoire, and draw it.
 
     Args:
-        source: a repertoire, or what `load` takes.
         picture: PNG to draw the repertoire to.
         history: PNG to draw the metrics over the evaluations of training to.
-        log_csv: what `train` wrote of its time, to be drawn with the history.
-
-    Raises:
-        InvalidFileError: a file cannot be read or written.
-        InvalidValueError: there is nothing to draw.
     """
     from repertoire.plots import draw_history, draw_repertoire
-    from repertoire.training.log import read_log
     from robots.rendering.pictures import check_picture
 
-    log = None if log_csv is None else read_log(log_csv)
-    pictures = (picture, draw_repertoire), (history, partial(draw_history, log=log))
+    pictures = (picture, draw_repertoire), (history, draw_history)
     drawings = [(Path(path), draw) for path, draw in pictures if path]
     for path, _ in drawings:
         check_picture(path)
@@ -716,21 +631,12 @@ def calibrate(
     """Fit models of the robot to what it did while it was whole.
 
     Args:
-        source: a repertoire, or what `load` takes.
         traces: CSV files as `deploy` writes them, or folders of such; a gait or several.
         out: file to save the calibration to.
-        overwrite: whether to replace the file.
-        threads: that run episodes, or a `Backend` such as a cluster; all cores by default.
-        progress: whether to show a bar.
-        **settings: of a `CalibrationRequest`.
 
     Returns:
         The calibration, which `recover` takes, and whose `randomization` `train`, `evaluate` and
             `rehearse` take.
-
-    Raises:
-        InvalidValueError: there are no traces, no model does what they show, or an argument is wrong.
-        InvalidFileError: a file cannot be read or written, or is no trace of the robot.
     """
     from adapt.self_model import calibrating
     from adapt.self_model.calibration import PRIOR, read_traces, write_calibration
@@ -765,11 +671,7 @@ def calibrate(
 def find_calibration(
     calibration: "Calibration | str | Path | None", repertoire: Repertoire, files: RunFiles | None
 ) -> "Calibration | None":
-    """A calibration, which its file may stand for; by default the one next to a repertoire's file.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is no calibration of the repertoire's robot.
-    """
+    """A calibration, which its file may stand for; by default the one next to a repertoire's file."""
     from adapt.self_model.calibration import read_calibration
 
     if calibration is None and files is not None and file_exists(files.calibration):
@@ -780,12 +682,10 @@ def find_calibration(
 
 
 def _several(given: Any) -> list[Any]:
-    """What a user gave, of which a single one may stand for a list."""
     return [given] if isinstance(given, str | Path | Damage | Repertoire) else list(given)
 
 
 def _found_damage(damage: Damage | str, robot: Robot) -> Damage:
-    """A damage of a robot, which its text may stand for."""
     from adapt.damage.text import parse_damage
 
     return damage if isinstance(damage, Damage) else parse_damage(str(damage), robot)

@@ -1,6 +1,5 @@
-"""`drive`: one gait on a robot behind a link; `serve`: a simulated robot to drive."""
+"""`drive`: one gait on a robot behind a link."""
 
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,14 +7,14 @@ from typing import TYPE_CHECKING
 from repertoire.repertoire import Repertoire, Which
 from robots.arrays import real_number
 from robots.errors import InvalidValueError
-from robots.robot import Robot, find_robot
-from surefoot.shipped import chosen, included, repertoire_path
+from surefoot.keywords import takes
+from surefoot.shipped import chosen
 
 if TYPE_CHECKING:
     from robots.link.driving import DrivenStep
-    from robots.link.server import RobotServer
 
 
+@takes()
 def drive(
     source: Repertoire | str | Path,
     gait: Which = "best",
@@ -30,7 +29,6 @@ def drive(
     """Play one gait on the robot at an address; in the end, and upon any error, the robot is damped.
 
     Args:
-        source: a repertoire, or what `load` takes.
         gait: see `deploy`.
         robot: its address, tcp://HOST:PORT.
         seconds: how long.
@@ -41,12 +39,6 @@ def drive(
 
     Returns:
         How it went, in a line.
-
-    Raises:
-        InvalidValueError: there is no such gait, or an argument is wrong.
-        InvalidFileError: a file cannot be read or written.
-        robots.link.link.LinkError: no robot answers, it is another one, or it went silent.
-        SurefootError: pyzmq or mcap-ros2-support is not installed.
     """
     import numpy as np
 
@@ -89,78 +81,6 @@ def drive(
         end = {
             "time": "still on its feet",
             "fall": "it fell, and is damped",
-            "damping": "it damped itself, since commands came late",
+            "damping": "it damped itself: commands came late, or another computer drives it",
         }[done.ended]
         return f"{done.steps * machine.control_step:.1f} s: {way}, {end}; {link.words}"
-
-
-def serve(
-    source: str,
-    address: str,
-    *,
-    damage: str | None = None,
-    changes: Sequence[str] = (),
-    helped: bool = False,
-    keys: str | Path | None = None,
-    seed: int = 1,
-    odometry: bool = True,
-    stop: Callable[[], bool] = lambda: False,
-    on_start: Callable[["RobotServer"], None] | None = None,
-    say: Callable[[str], object] = print,
-) -> str:
-    """Simulate a robot in real time that others drive over ZeroMQ, until `stop()`.
-
-    Args:
-        source: a robot, or what `load` takes, whose robot it is then.
-        address: tcp://HOST:PORT; the two ports after it are used too.
-        damage: of the robot, of which it does not tell.
-        changes: what happens, DAMAGE@SECONDS or repaired@SECONDS after the first command, likewise.
-        helped: whether somebody sets it on its feet where it lies in damping for two seconds.
-        keys: folder of keys, which are made if they are not there; needed where others reach the address.
-        seed: of its first pose.
-        odometry: whether it knows where it is.
-        stop: asked in every control step.
-        on_start: called with the server once it listens.
-        say: told once of each fault that it survives, in a thread of its own.
-
-    Returns:
-        How well it kept time, in a line.
-
-    Raises:
-        UnknownNameError: there is no such robot, part or kind of damage.
-        InvalidValueError: an argument is wrong, or the address is in use.
-        SurefootError: pyzmq is not installed.
-    """
-    from adapt.damage.text import parse_damage
-    from adapt.mission.plan import read_changes
-    from robots.link.server import RobotServer
-    from robots.link.simulated import SimulatedRobot
-
-    whole = _robot(source)
-    broken = whole if damage is None else parse_damage(damage, whole).apply(whole)
-    before = [] if damage is None else [f"{damage}@0"]  # to which what happens is added
-    happens = [(one.time, one.damage.apply(whole)) for one in read_changes([*before, *changes], whole)]
-    if happens and happens[0][0] < 0:
-        raise InvalidValueError(
-            f"what happens at {happens[0][0]:g} s is before the first command: name a later time"
-        )
-    del happens[: len(before)]
-    simulated = SimulatedRobot(broken, whole, seed=seed, odometry=odometry, changes=happens, helped=helped)
-    server = RobotServer(simulated, address, keys=None if keys is None else Path(keys), say=say)
-    try:
-        if on_start:
-            on_start(server)
-        server.run(stop)
-    finally:
-        server.close()
-    return server.timing.words
-
-
-def _robot(source: str) -> Robot:
-    """The robot of a repertoire, or the one of that name."""
-    from repertoire.storage.repertoires import read_repertoire
-
-    path = Path(source)
-    if source in included() or path.suffix == ".h5" or (path / "repertoire.h5").exists():
-        return read_repertoire(repertoire_path(source)).robot
-    return find_robot(source)

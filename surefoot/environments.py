@@ -33,11 +33,6 @@ def make_environment(
         robot: the robot, or the name of one, or the path of a YAML.
         damage: of the robot, e.g. `front_left:lost`; nothing by default.
         **options: the other arguments of `WalkingEnvironment`.
-
-    Raises:
-        UnknownNameError: there is no such robot, or it has no such part.
-        InvalidRobotError: the path is not that of a robot's YAML.
-        InvalidValueError: the damage or an option is wrong.
     """
     found = robot if isinstance(robot, Robot) else find_robot(robot)
     if damage is not None and not isinstance(damage, Damage):

@@ -46,18 +46,11 @@ def raise_and_remember() -> Iterator[list[int]]:
 def interrupt_flag(
     say: Callable[[str], object], doing: str = "Finishing the current batch, then saving"
 ) -> Iterator[Callable[[], bool]]:
-    """Turn the first interrupt into a flag, so that the current batch is finished and saved.
+    """Turn the first interrupt into a flag, and say what is being done; the second one interrupts at once.
 
-    The second one interrupts at once. Outside the main thread nothing is turned into a flag.
-
-    Args:
-        say: told what goes on.
-        doing: that, in words.
+    Outside the main thread nothing is turned into a flag.
     """
     seen = False
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
-        return
 
     def remember(_signal: int, _frame: FrameType | None) -> None:
         nonlocal seen
@@ -66,6 +59,9 @@ def interrupt_flag(
         seen = True
         say(f"{doing} (interrupt again to stop at once).")
 
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
     with _handled(remember):
         yield lambda: seen
 
@@ -85,11 +81,7 @@ def _handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
 
 
 def leave() -> NoReturn:
-    """End an interrupted process at once.
-
-    Threads that were not waited for may still be in compiled code, which aborts when the interpreter is
-    taken down under them.
-    """
+    """End an interrupted process at once: threads may still be in compiled code, which aborts otherwise."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # lost, closed, or none from the start
             stream.flush()

@@ -9,48 +9,60 @@ from robots.files.records import Record, attribute_words, validate
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Request = TypeVar("_Request", bound=Record)
-_PLACE = "        **settings: "  # of the description of the settings in a docstring
+_SHARED = {  # arguments that several functions have, and that their docstrings need not describe
+    "source": "a repertoire, or what `load` takes.",
+    "damages": "one or several; by default those that `surefoot damages ROBOT --library` lists.",
+    "overwrite": "whether to replace the file.",
+    "threads": "number of threads that run episodes, or a `Backend` such as a cluster; all cores by default. "
+    "The result does not depend on it.",
+    "progress": "whether to show a bar. An interrupt then lets the current batch finish and be saved.",
+}
+_ERRORS = "SurefootError: a name, an argument or a file is wrong; `robots.errors` has a class for each."
+_ARGUMENTS, _RAISES = "    Args:", "    Raises:"
 _WIDTH = 110
 
 
 def asked(record: type[_Request], settings: Mapping[str, object]) -> _Request:
-    """The request that settings make, of which None stands for the default.
-
-    Raises:
-        InvalidValueError: a setting is unknown, of the wrong type or out of range.
-    """
+    """The request that settings make, of which None stands for the default."""
     return validate(record, {name: value for name, value in settings.items() if value is not None})
 
 
-def takes(record: type[Record]) -> Callable[[_Function], _Function]:
-    """Have the signature and the docstring of a function say which `**settings` it takes.
+def takes(record: type[Record] | None = None) -> Callable[[_Function], _Function]:
+    """Have a function's signature and docstring say which `**settings` it takes: the fields of a record.
 
-    Args:
-        record: of which they are fields, with its defaults and descriptions.
+    The docstring also gets the arguments of `_SHARED` that it leaves out, and which errors there are.
     """
-    fields, hints = record.model_fields.items(), get_type_hints(record)
+    fields = {} if record is None else record.model_fields
+    hints = {} if record is None else get_type_hints(record)
     keywords = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[name])
-        for name, field in fields
-    ]
-    described = [
-        textwrap.fill(
-            f"{name}: {attribute_words(record, name)}",
-            _WIDTH,
-            initial_indent=" " * 8,
-            subsequent_indent=" " * 12,
-            break_on_hyphens=False,
-        )
-        for name, _ in fields
+        for name, field in fields.items()
     ]
 
     def add(function: _Function) -> _Function:
         signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [
+            one
+            for one in signature.parameters.values()
+            if record is None or one.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         function.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
-        lines = (function.__doc__ or "").split("\n")
-        place = next(number for number, line in enumerate(lines) if line.startswith(_PLACE))
-        function.__doc__ = "\n".join([*lines[:place], *described, *lines[place + 1 :]])
+        lines = (function.__doc__ or "").rstrip().split("\n")
+        known = {line.strip().partition(":")[0] for line in lines if line.startswith(" " * 8)}
+        words = {one.name: _SHARED[one.name] for one in own if one.name in _SHARED.keys() - known}
+        words |= {name: attribute_words(record, name) for name in fields if record is not None}
+        lines += [] if _ARGUMENTS in lines else ["", _ARGUMENTS]
+        place = lines.index(_ARGUMENTS) + 1
+        place += next((n for n, line in enumerate(lines[place:]) if not line), len(lines) - place)
+        lines[place:place] = [_entry(f"{name}: {text}") for name, text in words.items()]
+        if _RAISES not in lines:
+            lines += ["", _RAISES, _entry(_ERRORS)]
+        function.__doc__ = "\n".join(lines)
         return function
 
     return add
+
+
+def _entry(text: str) -> str:
+    first, later = " " * 8, " " * 12
+    return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)

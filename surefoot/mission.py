@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapt.mission import mission
-from adapt.mission.keeper import KeeperProcess
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.log import Event, LogWriter, MissionFacts, MissionResult
 from adapt.mission.plan import Plan, read_changes, read_goal
@@ -16,6 +15,7 @@ from adapt.selectors.catalogue import find_table
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
+from robots.link.keeper import KeeperProcess
 from robots.simulation.threads import backend_of
 from surefoot.keywords import asked, takes
 from surefoot.shipped import opened

@@ -54,21 +54,11 @@ class ProgressBar:
         self._patience.daemon = True
 
     def __call__(
-        self,
-        done: float,
-        *,
-        total: float | None = None,
-        note: str = "",
-        timed: bool = True,
+        self, done: float, *, total: float | None = None, note: str = "", timed: bool = True
     ) -> None:
-        """Report progress, from any thread.
+        """Report how much is done, of a total that may have changed, from any thread.
 
-        Args:
-            done: of the total.
-            total: if it has changed.
-            note: to be shown too.
-            timed: whether the speed counts what was done since the last report, which compilation and the
-                work of earlier commands should not.
+        The speed only counts what is `timed`, which compilation and the work of earlier commands are not.
         """
         self._reported = True
         self._total = total or self._total
@@ -77,19 +67,17 @@ class ProgressBar:
             self._bar.reset(self._task)
         # the first update since then only begins the time in which speed is measured
         self._bar.update(self._task, completed=done, total=self._total or 1.0)
-        text = self._text(done, note)
-        self._bar.update(self._task, description=text)
-        if time.monotonic() - self._last_line >= self._line_seconds:
+        late = time.monotonic() - self._last_line >= self._line_seconds
+        self._say(self._text(done, note), line=late)
+        if late:
             self._last_line = time.monotonic()
-            self._print_line(text)
 
-    def _print_line(self, text: str) -> None:
-        """Print a line where there is no bar."""
-        if self._bar.disable:
+    def _say(self, text: str, *, line: bool) -> None:
+        self._bar.update(self._task, description=text)
+        if line and self._bar.disable:
             console.print(text)
 
     def _text(self, done: float, note: str) -> str:
-        """Progress in words."""
         rate, total = self._bar.tasks[0].speed or 0.0, self._total or 1.0
         left = f"{duration((total - done) / rate)} left" if rate > 0 else ""
         if self._total is None:
@@ -99,11 +87,8 @@ class ProgressBar:
         return "  ".join(filter(None, (f"{count}/{self._total:,.0f} {self._unit}", note, speed, left)))
 
     def _tell_of_compilation(self) -> None:
-        """Say why there is no progress yet."""
         if not self._reported:
-            text = "compiling, which is only necessary the first time"
-            self._bar.update(self._task, description=text)
-            self._print_line(text)
+            self._say("compiling, which is only necessary the first time", line=True)
 
     def __enter__(self) -> "ProgressBar":
         self._bar.start()

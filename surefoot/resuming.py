@@ -24,17 +24,9 @@ class Stopped(KeyboardInterrupt):
 
 
 def check_output(file: Path | None, out: Path, overwrite: bool, name: str = "out") -> None:
-    """Refuse an output file that cannot be written, or that would replace something.
+    """Refuse an output that cannot be written, is the file that is read, or would replace another file.
 
-    Args:
-        file: that is read.
-        out: to be written.
-        overwrite: whether to replace it.
-        name: of the argument that names it.
-
-    Raises:
-        InvalidValueError: `out` is the input file, or is there already and must not be overwritten.
-        InvalidFileError: `out` cannot be written, such as a folder.
+    `name` is that of the argument for the output.
     """
     from robots.files.atomic import check_writable, file_exists
 
@@ -64,13 +56,7 @@ def run_to_file(
         file: that was read.
         out: file that `save` writes, which other processes are kept from; None if it writes none.
         overwrite: whether to replace it, and what other work left unfinished next to it.
-        progress: whether to show a bar. An interrupt then lets the current batch finish.
-
-    Raises:
-        InUseError: another process is about to write the file.
-        InvalidValueError: see `check_output`.
-        InvalidFileError: other work was left unfinished.
-        Stopped: the work was interrupted.
+        progress: whether to show a bar. An interrupt then lets the current batch finish and raises `Stopped`.
     """
     from repertoire.storage.files import RunFiles
 
@@ -98,11 +84,7 @@ def run_to_file(
 
 @contextmanager
 def locked_output(file: Path | None, out: Path, overwrite: bool, name: str = "out") -> Iterator[None]:
-    """Keep other processes from an output file meanwhile; see `check_output` for what else is refused.
-
-    Raises:
-        InUseError: another process is about to write the file.
-    """
+    """Keep other processes from an output file meanwhile; see `check_output` for what else is refused."""
     from robots.files.locks import locked
 
     check_output(file, out, overwrite, name)
@@ -112,11 +94,7 @@ def locked_output(file: Path | None, out: Path, overwrite: bool, name: str = "ou
 
 
 def take_up(work: "Work", unfinished: Path, overwrite: bool, *, say: bool) -> None:
-    """Go on from what was left when work was interrupted, and say so if that is asked for.
-
-    Raises:
-        InvalidFileError: it was left by other work, and must not be overwritten.
-    """
+    """Go on from what was left when work was interrupted, and say so if that is asked for."""
     from robots.files.atomic import file_exists
 
     if not file_exists(unfinished):

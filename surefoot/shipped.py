@@ -50,12 +50,7 @@ def opened(source: "Repertoire | str | Path") -> "tuple[Repertoire, Path | None]
 
 
 def chosen(source: "Repertoire | str | Path", gait: "Which") -> "tuple[Repertoire, int, str]":
-    """A repertoire, the row of one of its gaits, and a note on how the best one is chosen, or "".
-
-    Raises:
-        InvalidValueError: there is no such gait.
-        InvalidFileError: there is no such file, or it is damaged.
-    """
+    """A repertoire, the row of one of its gaits, and a note on how the best one is chosen, or ""."""
     (repertoire, file), note = opened(source), ""
     if file is not None and isinstance(gait, str) and gait == "best":
         repertoire, note = best_known(file, repertoire)
@@ -78,13 +73,7 @@ def recovery_folder(file: Path) -> Path:
 
 
 def caution(file: Path, repertoire: "Repertoire", *, current: bool = True) -> str:
-    """Why objectives flatter, if they do, and where corrected ones are or come from; "" if they do not.
-
-    Args:
-        file: of the repertoire.
-        repertoire: the same.
-        current: whether corrected ones, if there are any, are of this repertoire.
-    """
+    """Why objectives flatter, if they do, and where corrected ones are, if `current`, or come from; or ""."""
     if not repertoire.caution:
         return ""
     corrected = result_files(file).corrected

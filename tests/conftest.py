@@ -1,6 +1,7 @@
 """What tests of the command line share."""
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,30 +19,13 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def shares(item: pytest.Function) -> bool:
-    """Whether a test uses a fixture of its module, or is in a module that keeps what its helpers made."""
-    own = (found[-1] for found in item._fixtureinfo.name2fixturedefs.values())
-    kept = any(hasattr(value, "cache_info") for value in vars(item.module).values())
-    return kept or any(fixture.scope == "module" and fixture.baseid == item.parent.nodeid for fixture in own)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process runs the tests of a file that share something; whoever is free takes the rest."""
-    for item in items:
-        if (
-            item.get_closest_marker("xdist_group") is None
-            and isinstance(item, pytest.Function)
-            and shares(item)
-        ):
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
-
-
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Runs a command; returns its exit code and what it printed, line breaks of wrapping undone."""
+    """Runs a command, which is a line or its words; returns its exit code and what it printed in one line."""
 
     def command(*arguments: object) -> tuple[int, str, str]:
+        if len(arguments) == 1:
+            arguments = tuple(shlex.split(str(arguments[0])))
         monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             main()

@@ -1,7 +1,6 @@
 """The examples run as they stand."""
 
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +10,11 @@ import pytest
 import surefoot
 from repertoire.training.runs import start_training
 from robots.importing.draft import draft_robot
-from robots.link.export import export_gait
+from robots.link.export import onnx_model, write_onnx
+from tests.robots.link.test_link import free_port
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ARGUMENTS = {
-    "onnx_walk.py": ["{folder}/gait.onnx", str(EXAMPLES.parent / "robots/models/hexapod/hexapod.xml"), "1"],
     "explicit_pd.py": ["hexapod", "1"],
     "train_and_recover.py": ["{folder}", "160", "map-bo"],
     "evaluate_controllers.py": ["20"],
@@ -25,7 +24,6 @@ ARGUMENTS = {
     "include_hexapod.py": ["{folder}", "0.00005", "1", "1"],
 }
 EXPECTED = {
-    "onnx_walk.py": " m",
     "explicit_pd.py": "in plain MuJoCo 2",
     "train_and_recover.py": "walk on with the gait of cell",
     "evaluate_controllers.py": "best objective",
@@ -35,7 +33,7 @@ EXPECTED = {
     "include_quadruped.py": "rehearsed under 3 conditions",
     "include_hexapod.py": "1 gaits, each rehearsed under 96 conditions",
 }
-NEED_A_ROBOT = {"recover_over_link.py", "unitree_bridge.py"}  # their tests have one
+OTHERS = {"onnx_walk.py", "recover_over_link.py", "unitree_bridge.py"}  # have tests of their own
 
 
 QUICK = {"explicit_pd.py", "gymnasium_loop.py"}
@@ -46,14 +44,11 @@ QUICK = {"explicit_pd.py", "gymnasium_loop.py"}
     [
         pytest.param(path.name, marks=[] if path.name in QUICK else pytest.mark.slow)
         for path in sorted(EXAMPLES.glob("*.py"))
-        if path.name not in NEED_A_ROBOT
+        if path.name not in OTHERS
     ],
 )
 def test_an_example(name: str, tmp_path: Path) -> None:
     arguments = [argument.format(folder=tmp_path) for argument in ARGUMENTS.get(name, [])]
-    if name == "onnx_walk.py":
-        gaits = surefoot.load("hexapod")
-        export_gait(gaits.robot, gaits.elites.solutions[gaits.best()], tmp_path / "gait.onnx", gait="best")
     command = [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments]
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
@@ -62,9 +57,7 @@ def test_an_example(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.real_time
 def test_the_example_of_a_recovery_over_a_link(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    address = f"tcp://127.0.0.1:{free_port()}"
     serve = ("-m", "surefoot", "robot", "hexapod", "--serve", address, "--damage", "left_front:lost")
     robot = subprocess.Popen([sys.executable, *serve, "--set-upright"], stdout=subprocess.PIPE, cwd=tmp_path)
     try:
@@ -77,7 +70,10 @@ def test_the_example_of_a_recovery_over_a_link(tmp_path: Path) -> None:
         robot.communicate()
     assert finished.returncode == 0, finished.stderr
     first, *_, last = finished.stdout.splitlines()
-    assert first.startswith(f"gait {surefoot.load('hexapod').best()}: 0.00 m; ")  # it falls
+    best = surefoot.load("hexapod").best()
+    assert first.startswith(f"gait {best}: ")
+    far = float(first.removeprefix(f"gait {best}: ").split()[0])
+    assert far < 0.5  # [m] it falls, or limps where commands come late; a whole robot walks 2 m
     assert last.startswith("walk on with gait ")
 
 
@@ -97,7 +93,8 @@ def test_the_example_of_onnx_walks_as_far_as_the_simulation(source: str, tmp_pat
     else:
         gaits = surefoot.load(source)
     name = gaits.robot.description.name
-    export_gait(gaits.robot, gaits.elites.solutions[gaits.best()], tmp_path / "gait.onnx", gait="best")
+    gait = onnx_model(gaits.robot, gaits.elites.solutions[gaits.best()], gait="best")
+    write_onnx(tmp_path / "gait.onnx", gait)
     mjcf = EXAMPLES.parent / f"robots/models/{name}/{name}.xml"
     command = [sys.executable, "-W", "error", EXAMPLES / "onnx_walk.py", tmp_path / "gait.onnx", mjcf, "2"]
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

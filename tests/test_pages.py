@@ -18,7 +18,6 @@ import pytest
 
 import surefoot
 from adapt.damage.text import parse_damage
-from docs import tables
 from repertoire.evaluation.evaluator import Evaluator
 from robots.simulation.threads import Threads
 from surefoot.commands.main import COMMANDS, cli
@@ -99,12 +98,6 @@ def test_the_python_of_a_page_compiles_and_names_what_surefoot_has(page: str) ->
 
 def test_the_cheat_sheet_has_every_command() -> None:
     assert {words[0] for words in commands("docs/reference/cheat-sheet.md")} == set(COMMANDS)
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if "docs/tables.py: " in (ROOT / page).read_text()])
-def test_the_tables_of_a_page_are_those_that_follow_from_the_code(page: str) -> None:
-    text = (ROOT / page).read_text()
-    assert tables.filled(text) == text, "run python docs/tables.py"
 
 
 def run_block(language: str, text: str, names: dict[str, Any]) -> None:

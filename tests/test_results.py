@@ -23,7 +23,7 @@ from adapt.recovery import recover
 from adapt.requests import RecoveryRequest
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.correction import correct, reevaluation
-from repertoire.execution.provenance import processor_name, software_versions
+from repertoire.execution.running import processor_name, software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME
 from repertoire.training.runs import resume_training, start_training

@@ -1,9 +1,6 @@
 """`Damage`: what can be wrong with a robot: one thing wrong with one part, a `SingleDamage`, or several.
 
-A kind of damage is a subclass of `SingleDamage`, registered by `@register("NAME")`, in a file of
-`adapt/damage/kinds/` or in a file of a user's own. The class says all that is known of its kind: what it does
-to a robot, in which strengths a self-model may suspect it, what joints' sensors show of it, and which of it
-the default library holds.
+A kind of damage is a subclass of `SingleDamage`, registered by `@register("NAME")`.
 """
 
 import math
@@ -44,16 +41,11 @@ def subjects(
 
 @dataclass(frozen=True)
 class DamageModification(Modification):
-    """What a single damage does to one robot; its label is the damage's text. See `SingleDamage.modify`.
-
-    Attributes:
-        kind: of the damage.
-        general: whether it applies to all legs: to those that are left, whatever else happened to them.
-        subjects: what it modifies, in words; two damages that modify the same contradict each other.
-    """
+    """What a single damage does to one robot; its label is the damage's text. See `SingleDamage.modify`."""
 
     kind: str = ""
-    general: bool = False
+    general: bool = False  # whether it applies to all legs that are left, whatever else happened to them
+    # what it modifies, in words; two damages that modify the same contradict each other
     subjects: frozenset[str] = frozenset()
 
 
@@ -103,8 +95,7 @@ class Damage(ABC):
 
         Raises:
             UnknownNameError: the robot has no such part.
-            InvalidValueError: a damage cannot happen to this sort of part, or not with this strength, or it
-                contradicts itself or a damage of the robot.
+            InvalidValueError: it cannot happen to the part, or contradicts itself or a damage of the robot.
             InvalidRobotError: the damaged model does not compile.
         """
         made = self.modifications(RobotParts(robot))
@@ -125,19 +116,12 @@ def check_compatible(modifications: Sequence[DamageModification]) -> None:
 
 @dataclass(frozen=True)
 class JointReading:
-    """What the sensors of a joint showed in a trial; as of a healthy one where the robot lacks the sensor.
+    """What the sensors of a joint showed in a trial; as of a healthy one where the robot lacks the sensor."""
 
-    Attributes:
-        angle: median of what the encoder read [rad].
-        moved: width of the range in which that was most of the time [rad].
-        error: mean of how far a servo is from where it was told to go [rad].
-        torque_share: share of the usual torque that the motor gave.
-    """
-
-    angle: float = 0.0
-    moved: float = math.inf
-    error: float = 0.0
-    torque_share: float = 1.0
+    angle: float = 0.0  # median of what the encoder read [rad]
+    moved: float = math.inf  # width of the range in which that was most of the time [rad]
+    error: float = 0.0  # mean of how far a servo is from where it was told to go [rad]
+    torque_share: float = 1.0  # share of the usual torque that the motor gave
 
     @property
     def still_at(self) -> float | None:
@@ -162,11 +146,9 @@ class SingleDamage(Damage):
         powerless: whether the motors of the part give no torque.
         of_sensors: whether it changes nothing but what a controller sees.
         takes_out: whether it takes joints out of the model, where other kinds look for what these move.
-        suspected: in which strengths a self-model suspects it, by the sorts of parts; see `suspects`.
+        suspected: in which strengths a self-model suspects it, by the sorts of parts; None where that is a
+            joint's position, which its sensor shows. See `suspects`.
         in_library: with which strength the default library holds it, likewise; see `library`.
-
-    Raises:
-        InvalidValueError: the strength is not possible.
     """
 
     kind: ClassVar[str]
@@ -178,7 +160,7 @@ class SingleDamage(Damage):
     powerless: ClassVar[bool] = False
     of_sensors: ClassVar[bool] = False
     takes_out: ClassVar[bool] = False
-    suspected: ClassVar[Mapping[Sorts, Strengths]] = {}
+    suspected: ClassVar[Mapping[Sorts, Strengths | None]] = {}
     in_library: ClassVar[Mapping[Sorts, float | None]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -209,11 +191,7 @@ class SingleDamage(Damage):
         return self.strength
 
     def position(self, parts: RobotParts, joint: str) -> float:
-        """The strength as a joint's position [rad], by default where the joint is at rest.
-
-        Raises:
-            InvalidValueError: it is outside the joint's range.
-        """
+        """The strength as a joint's position [rad], by default where the joint is at rest."""
         low, high = parts.range(joint)
         angle = parts.rest(joint) if self.strength is None else self.strength
         if not low <= angle <= high:
@@ -224,12 +202,18 @@ class SingleDamage(Damage):
     def suspects(cls, parts: RobotParts) -> Iterable["Suspect"]:
         """What a self-model may suspect of this kind: by default what is in `suspected`."""
         for sort, strengths in cls.suspected.items():
-            yield from (Suspect(cls, part, strengths) for part in parts.every(sort))
+            for part in parts.every(sort):
+                known = strengths or Strengths((), *parts.range(parts.find(part).name))
+                yield Suspect(cls, part, known)
 
     @classmethod
     def read_off(cls, reading: JointReading) -> float | None:
-        """The strength that a joint's sensors show; None where they do not speak for this kind."""
-        return None
+        """The strength that a joint's sensors show; None where they do not speak for this kind.
+
+        By default where the joint stands still, of a kind whose strength is a position, see `suspected`.
+        """
+        is_position = cls.suspected.get("joint", NO_STRENGTH) is None
+        return reading.still_at if is_position else None
 
     @classmethod
     def library(cls, parts: RobotParts) -> Iterable[Damage]:
@@ -258,12 +242,8 @@ class SingleDamage(Damage):
     ) -> DamageModification:
         """A modification of a robot, for `_modification` to return.
 
-        Args:
-            subjects: what it modifies, see `DamageModification`.
-            edit: modifies the robot's model, in which another damage may have left parts missing.
-            faults: what MJCF cannot express.
-            patch: modifies the compiled model, see `Modification`, or the rest of it.
-            red: joints of which what they move, up to the next joint each, is coloured.
+        An `edit` modifies its model, in which another damage may have left parts missing, and a `patch` the
+        compiled one; what the joints `red` move, up to the next joint each, is coloured.
         """
         joints = tuple(red)
 
@@ -290,11 +270,7 @@ class SingleDamage(Damage):
 
     @abstractmethod
     def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
-        """What to do to a part of the whole robot, which is of one of the `sorts`; returns `modify`.
-
-        Raises:
-            InvalidValueError: the strength is not possible for this part.
-        """
+        """What to do to a part of the whole robot, which is of one of the `sorts`; returns `modify`."""
 
 
 class Combination(Damage):
@@ -314,16 +290,10 @@ class Combination(Damage):
 
 @dataclass(frozen=True)
 class Suspect:
-    """A kind of damage to a part of a robot that may be what is wrong, in a range of strengths.
-
-    Attributes:
-        kind: of the damage.
-        target: text of the part.
-        strengths: the range.
-    """
+    """A kind of damage to a part of a robot that may be what is wrong, in a range of strengths."""
 
     kind: type[SingleDamage]
-    target: str
+    target: str  # text of the part
     strengths: Strengths = NO_STRENGTH
 
     def at(self, place: float) -> SingleDamage:

@@ -133,7 +133,6 @@ def _replace_tendon(
 
 
 def _delete_sensors(spec: mujoco.MjSpec, kind: mujoco.mjtObj, name: str) -> None:
-    """Delete the sensors that feel an element."""
     for sensor in list(spec.sensors):
         if name and (sensor.objtype, sensor.objname) == (kind, name):
             spec.delete(sensor)
@@ -185,7 +184,6 @@ def _take_over(geom: mujoco.MjsGeom, floor: mujoco.MjsGeom) -> None:
 
 
 def _share(own: float, other: float) -> float:
-    """Share of a geom's own parameters in a mix, see MuJoCo's "Contact parameters"."""
     least = mujoco.mjMINVAL
     if own < least or other < least:
         return 0.5 if own < least and other < least else float(own >= least)
@@ -237,7 +235,6 @@ def shrink_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, factor: float) -> N
 
 
 def _before(joint: mujoco.MjsJoint) -> list[mujoco.MjsJoint]:
-    """The joints of the same body that come before one."""
     return [other for other in joint.parent.joints if other.id < joint.id]
 
 
@@ -274,7 +271,6 @@ def _scale_inside(body: mujoco.MjsBody) -> float:
 
 
 def _put_into(body: mujoco.MjsBody, frame: mujoco.MjsFrame) -> None:
-    """Put a body, with the frames that it is in, into another one."""
     outermost: mujoco.MjsBody | mujoco.MjsFrame = body
     while outermost.frame is not None:
         outermost = outermost.frame

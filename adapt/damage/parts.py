@@ -120,10 +120,8 @@ class RobotParts:
         return bool(Motors.of(self.robot.physics, [joint]).servos[0])
 
     def _limb(self, joint: str) -> mujoco.MjsBody:
-        """The body that a joint moves."""
         return self._spec.joint(joint).parent
 
     @cached_property
     def _spec(self) -> mujoco.MjSpec:
-        """The whole robot's model."""
         return self.robot.spec()

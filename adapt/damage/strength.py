@@ -8,23 +8,14 @@ from robots.errors import InvalidValueError
 
 @dataclass(frozen=True)
 class Scale:
-    """What the number after a kind of damage, its strength, means.
+    """What the number after a kind of damage, its strength, means."""
 
-    Attributes:
-        meaning: in words, with the unit.
-        low: the lowest strength, or None where it depends on the part.
-        high: the highest, or None likewise.
-        default: strength where none is given; None where one must be given, or `rest` says what is meant.
-        rest: what is meant without a strength where no one number says it, in words.
-        whole: whether strengths must be whole numbers.
-    """
-
-    meaning: str
-    low: float | None
+    meaning: str  # in words, with the unit
+    low: float | None  # the lowest strength; None of either where it depends on the part
     high: float | None
-    default: float | None = None
-    rest: str | None = None
-    whole: bool = False
+    default: float | None = None  # where none is given; None where one must be, or `rest` says what is meant
+    rest: str | None = None  # what is meant without a strength where no one number says it, in words
+    whole: bool = False  # whether strengths must be whole numbers
 
     def resolve(self, kind: str, value: float | None) -> float | None:
         """The strength that a value means, None where only `rest` says it; raises an `InvalidValueError`."""
@@ -51,7 +42,6 @@ class Scale:
         return f"{self.meaning}, {self._range()}" + ("" if default is None else f"; default: {default}")
 
     def _range(self) -> str:
-        """The possible strengths, in words."""
         if self.low is None or self.high is None:
             return "in the joint's range"
         return f"{self.low:g} to {self.high:g}"
@@ -59,20 +49,13 @@ class Scale:
 
 @dataclass(frozen=True)
 class Strengths:
-    """A range of strengths in which a damage is suspected.
+    """A range of strengths in which a damage is suspected."""
 
-    Attributes:
-        grid: those to begin a search with; None alone for a kind without strength, none at all where they are
-            only read off sensors.
-        low: the lowest.
-        high: the highest; the same where only those of the grid are possible.
-        logarithmic: whether the ratios of strengths count, not their differences.
-    """
-
+    # to begin a search with: None alone for a kind without strength, nothing where they are only read off
     grid: tuple[float | None, ...] = (None,)
     low: float = 0.0
-    high: float = 0.0
-    logarithmic: bool = False
+    high: float = 0.0  # the same as `low` where only those of the grid are possible
+    logarithmic: bool = False  # whether the ratios of strengths count, not their differences
 
     @property
     def graded(self) -> bool:
@@ -82,10 +65,8 @@ class Strengths:
     def at(self, place: float) -> float:
         """The strength at a place in the range, from 0 to 1."""
         place = min(max(place, 0.0), 1.0)
-        if self.logarithmic:
-            strength = self.low * (self.high / self.low) ** place
-        else:
-            strength = self.low + place * (self.high - self.low)
+        linear = self.low + place * (self.high - self.low)
+        strength = self.low * (self.high / self.low) ** place if self.logarithmic else linear
         return min(max(strength, self.low), self.high)  # rounding may lead beyond them
 
     def place(self, strength: float) -> float:

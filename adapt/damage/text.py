@@ -1,6 +1,5 @@
 """Damage as text: `parse_damage` reads one, `read_damages` a list, `damage_facts` explains them."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from adapt.damage.damage import Combination, Damage, SingleDamage, check_compati
 from adapt.damage.kinds import damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
-from robots.description import Description
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, shown
 from robots.files.texts import parse_number, parse_yaml, read_text
 from robots.robot import Robot
@@ -25,26 +23,10 @@ def parse_damage(text: str, robot: Robot) -> Damage:
         text: a part, a kind and possibly its strength, e.g. `front_left:lost` or `joint=hip:locked@0.3`; or
             several of these joined by +; or `healthy`.
         robot: the robot whose part it is.
-
-    Raises:
-        InvalidValueError: the text is not of that form, the strength is not possible, the kind cannot happen
-            to such a part, or two damages contradict each other.
-        UnknownNameError: the robot has no such part, or there is no such kind.
     """
-    description = robot.description
-    known = "+".join(_in_known_order(part, description) for part in text.split("+"))
-    damage = damage_from(known, example=f"{next(iter(description.legs))}:lost")
+    damage = damage_from(text, example=f"{next(iter(robot.description.legs))}:lost")
     check_compatible(damage.modifications(RobotParts(robot)))
     return damage
-
-
-def _in_known_order(part: str, description: Description) -> str:
-    """One of the damages of a text, with the robot's name of a part: left_front_hip may be front_left_hip."""
-    target, colon, rest = part.partition(":")
-    sort, equals, name = (piece.strip() for piece in target.rpartition("="))
-    known = {"": description.legs, "joint": description.joints, "foot": description.feet}.get(sort, ())
-    swapped = re.sub("^([^_]+)_([^_]+)", r"\2_\1", name)
-    return f"{sort}{equals}{swapped}{colon}{rest}" if name not in known and swapped in known else part
 
 
 def damage_from(text: str, *, example: str = "front_left:lost") -> Damage:
@@ -56,7 +38,6 @@ def damage_from(text: str, *, example: str = "front_left:lost") -> Damage:
 
 
 def _read_single(part: str, text: str, example: str) -> SingleDamage:
-    """Read one of the damages of a text."""
     target, colon, rest = (piece.strip() for piece in part.partition(":"))
     kind, at, strength = (piece.strip() for piece in rest.partition("@"))
     if not (target and colon and kind) or ":" in rest or bool(at) != bool(strength):
@@ -74,15 +55,7 @@ def _read_single(part: str, text: str, example: str) -> SingleDamage:
 
 
 def damaged_robots(robot: Robot, texts: Sequence[str] = ()) -> dict[str, Robot]:
-    """Damage a robot in several ways, to train on.
-
-    Args:
-        robot: as it is before.
-        texts: of damages, see `parse_damage`; by default every leg lost and every leg dead.
-
-    Returns:
-        The damaged robots by the texts.
-    """
+    """A robot with each of several damages, by their texts; by default every leg lost and every leg dead."""
     legs = robot.description.legs
     if not texts and len(legs) < 2:
         raise InvalidValueError(f"{robot.name} cannot be trained with lost and dead legs: it has {len(legs)}")
@@ -91,12 +64,7 @@ def damaged_robots(robot: Robot, texts: Sequence[str] = ()) -> dict[str, Robot]:
 
 
 def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
-    """Read damages from a YAML file that holds a list of texts.
-
-    Raises:
-        InvalidFileError: the file cannot be read or is not such a list, or an entry of it is not a damage of
-            the robot or appears twice.
-    """
+    """Read damages from a YAML file that holds a list of texts."""
     text = read_text(Path(path))
     try:
         content = parse_yaml(text)
@@ -108,21 +76,16 @@ def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
         raise InvalidFileError(f"{path} must hold at most {_MOST:,} damages, not {len(content):,}")
     damages: dict[str, Damage] = {}
     for number, entry in enumerate(content, 1):
-        damage = _read_entry(f"{path}, entry {number}", entry, robot)
-        if str(damage) in damages:
-            raise InvalidFileError(f"{path}, entry {number}: {damage} appears twice")
+        try:
+            if not isinstance(entry, str):
+                raise InvalidValueError(f"a damage is a text, not {shown(entry)}")
+            damage = parse_damage(entry, robot)
+            if str(damage) in damages:
+                raise InvalidValueError(f"{damage} appears twice")
+        except SurefootError as error:
+            raise InvalidFileError(f"{path}, entry {number}: {error}") from error
         damages[str(damage)] = damage
     return list(damages.values())
-
-
-def _read_entry(where: str, entry: object, robot: Robot) -> Damage:
-    """Read an entry of a list."""
-    if not isinstance(entry, str):
-        raise InvalidFileError(f"{where}: a damage is a text, not {shown(entry)}")
-    try:
-        return parse_damage(entry, robot)
-    except SurefootError as error:
-        raise InvalidFileError(f"{where}: {error}") from error
 
 
 def damage_facts(robot: Robot) -> dict[str, list[str]]:
@@ -157,7 +120,6 @@ def damage_examples(robot: Robot) -> list[str]:
 
 
 def _kind_words(kind: type[SingleDamage]) -> list[str]:
-    """What a kind of damage does, to what, and what its strength means."""
     lines = [kind.title, f"PART: {', '.join(sort_words(sort) for sort in kind.sorts)}"]
     if kind.scale is not None:
         lines += [f"STRENGTH: {kind.scale.words()}"]

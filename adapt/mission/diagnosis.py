@@ -19,7 +19,7 @@ from adapt.selectors.multi_prior import UNKNOWN, MultiPrior
 from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.relearner import Relearner
 from adapt.self_model.twin import Thinking, Twin
-from repertoire.execution.resources import one_blas_thread
+from repertoire.execution.running import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot
 from robots.simulation.backend import Backend
@@ -94,7 +94,7 @@ class Diagnosis:
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
         self.thinking = Thinking(
-            short, None, settings.episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
+            short, settings.episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
         )
         self._repertoire, self._entry, self._seed = short, entry, settings.seed
         self._whole, self._planned = short.robot, repertoire.robot
@@ -197,7 +197,6 @@ class Diagnosis:
         twin = Twin(
             Thinking(
                 _with_robot(self._repertoire, robot),
-                None,
                 self.thinking.episodes,
                 objective=self._far,
                 refinement=settings,

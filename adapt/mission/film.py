@@ -23,12 +23,7 @@ _WARNING = ("alarm", "fall", "assistance", "change")
 
 @contextmanager
 def filmed(plan: Plan, path: Path) -> Iterator[Callable[[World, Event | None], None]]:
-    """Film a mission to a video: what is given back is to be called after every control step.
-
-    Raises:
-        RenderingError: no video can be encoded here.
-        InvalidFileError: the video cannot be written.
-    """
+    """Film a mission to a video: what is given back is to be called after every control step."""
     cameras: dict[int, Camera] = {}
     trail: list[tuple[float, float]] = []
     with open_video(path, fps=_FPS) as writer:

@@ -11,11 +11,9 @@ from adapt.damage.kinds.motors import Dead
 from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
 from adapt.mission.outcomes import Outcomes, Paths, Way
 from adapt.mission.planner import FALL
-from adapt.mission.pose import wrapped_angle
-from adapt.mission.searches import Searches
 from adapt.mission.settings import MissionSettings
 from adapt.mission.steering import HEADINGS, HELD, Steering
-from adapt.mission.world import Stretch, World
+from adapt.mission.world import Searches, Stretch, World
 from adapt.records import WALKING, RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.relearning.refinement import RefinementSettings
@@ -23,6 +21,7 @@ from adapt.selectors.catalogue import SelectorEntry
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
 from robots.link.observer import Observer
+from robots.pose import wrapped_angle
 from robots.robot import Robot
 from robots.simulation.backend import Backend
 from robots.simulation.trace import TraceColumns
@@ -135,10 +134,13 @@ class Knowledge:
 
     def begin_anew(self, trial: Stretch) -> None:
         """Look for what is wrong from the beginning, on models that begin as the robot stood in a trial."""
-        pose = posed(self.repertoire.robot, trial.trace[0])
-        self.diagnosis.renew(pose)
+        self._forget(posed(self.repertoire.robot, trial.trace[0]))
         self._tried = {trial.row}
-        self.twin.pose(pose if self._world.stands else self.repertoire.robot)
+
+    def _forget(self, pose: Robot | None) -> None:
+        """Forget what trials and simulations said; models begin in a pose, or in the usual one."""
+        self.diagnosis.renew(pose)
+        self.twin.pose(pose if pose and self._world.holds_pose else self.repertoire.robot)
         self.outcomes.forget()
 
     def learn(self, trial: Stretch) -> tuple[Finding, float]:
@@ -226,9 +228,7 @@ class Knowledge:
 
     def know(self, damage: Damage) -> tuple[Finding, float]:
         """Believe at once in what its motors tell; as `learn`, without a trial."""
-        self.diagnosis.renew(None)
-        self.twin.pose(self.repertoire.robot)
-        self.outcomes.forget()
+        self._forget(None)
         self._believe(damage)
         text = str(damage)
         made = self._made_for(damage)
@@ -254,9 +254,7 @@ class Knowledge:
         if damage in self._recovered:
             return False
         self._recovered.add(damage)
-        self.diagnosis.renew(None)
-        self.twin.pose(self.repertoire.robot)
-        self.outcomes.forget()
+        self._forget(None)
         self.be_told(Combination())
         return True
 
@@ -340,7 +338,7 @@ class Knowledge:
 
     def stuck(self, stretch: Stretch) -> bool:
         """Whether a robot that cannot stand up lies in a pose out of which its gait does not lead."""
-        if self._world.stands or len(stretch.trace) < 2 * self.outcomes.every:
+        if self._world.holds_pose or len(stretch.trace) < 2 * self.outcomes.every:
             return False
         paths, _ = self.outcomes.predicted(self.outcomes.ways)
         fastest = np.linalg.norm(paths[:, -1, :2], axis=1).max() / self.outcomes.steps
@@ -349,12 +347,12 @@ class Knowledge:
     @property
     def _fewest(self) -> int:
         """Episodes of a gait of which nothing else is to be learned than where it leads."""
-        return 1 if self._world.stands else _UNSTEADY
+        return 1 if self._world.holds_pose else _UNSTEADY
 
     @property
     def _several(self) -> int:
         """Episodes of a gait on a damaged robot."""
-        return _EPISODES if self._world.stands else _UNSTEADY
+        return _EPISODES if self._world.holds_pose else _UNSTEADY
 
     @property
     def _path_seconds(self) -> float:

@@ -7,16 +7,16 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from adapt.damage import HEALTHY
-from adapt.mission.keeper import DAMPED, HOLD, Driver, Motion
-from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import BackgroundSearch, Stretch, Until, check_turns, go_on
+from robots.attitude import turned_about_z
 from robots.falls import has_fallen, rests_on_feet
-from robots.link.driving import RISE, angles, stands
+from robots.link.driving import DAMPED, HOLD, RISE, Motion, angles, stands
+from robots.link.keeper import Driver
 from robots.link.legs import LegOdometry
 from robots.link.link import LinkError
+from robots.pose import Pose, wrapped_angle
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.observing import TARGET_X
@@ -44,13 +44,10 @@ class LinkedWorld:
 
     Attributes:
         robot: the same.
-        clock, pose, upright, driving, stands, sensors: see `World`.
+        clock, pose, upright, driving, holds_pose, sensors: see `World`.
         seen: what the robot told last.
         damage: text of the damage that is known to be there: none.
         words: how regularly the robot told its states, once it is closed.
-
-    Raises:
-        InvalidValueError: the robot cannot turn.
     """
 
     damage, words = HEALTHY, ""
@@ -66,7 +63,7 @@ class LinkedWorld:
         check_turns(robot)
         self.robot, self._driver = robot, driver
         self._on_step, self._say = on_step, say
-        self.stands, self._step = all_servos(robot), robot.control_step
+        self.holds_pose, self._step = all_servos(robot), robot.control_step
         self.driving: int | None = None
         self.seen = driver.latest()
         driver.rest()
@@ -139,11 +136,7 @@ class LinkedWorld:
         self._driver.rest()
 
     def set_upright(self, within: float) -> bool:
-        """See `World.set_upright`; somebody has to do it.
-
-        Raises:
-            LinkError: nobody did in a minute.
-        """
+        """See `World.set_upright`; somebody has to do it."""
         self._attend()
         self.driving = None
         begun = since = self.seen.state.time
@@ -166,7 +159,7 @@ class LinkedWorld:
     def _stand_up(self) -> None:
         """Have servos hold a robot that is damped, once they have taken it to its first pose."""
         self.seen = self._driver.latest()
-        if self.stands and self.seen.rests:
+        if self.holds_pose and self.seen.rests:
             self._driver.begin(Motion())
             lies, end = not stands(self.robot, self.seen.state), self.seen.state.time + RISE + _SETTLED
             while lies and self.seen.state.time < end:
@@ -209,9 +202,8 @@ class LinkedWorld:
         data.qpos[:] = legs.data.qpos
         place = self.seen.state.odometry
         root = data.qpos[legs.root : legs.root + 7]
-        turn = Rotation.from_euler("z", -self._origin.yaw)
         root[:3] = *self.pose[:2], place.position[2] if place else legs.height
-        root[3:] = (turn * Rotation.from_quat(root[3:], scalar_first=True)).as_quat(scalar_first=True)
+        root[3:] = turned_about_z(root[3:], -self._origin.yaw)
         return data
 
     @property

@@ -15,12 +15,12 @@ import numpy as np
 from pydantic import Field
 
 from adapt.mission.plan import LONGEST
-from adapt.mission.pose import Pose
 from adapt.mission.world import World
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import explain_errors, write_text
 from robots.files.records import Finite, Positive, Record, validate
 from robots.files.texts import parse_json, read_text
+from robots.pose import Pose
 from robots.rendering.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
 _Whole = Annotated[int, Field(ge=0, strict=True)]
@@ -169,9 +169,6 @@ class LogWriter:
     Args:
         path: of the file, which `begin` replaces.
         facts: its first line.
-
-    Raises:
-        InvalidFileError: from each method that writes: the file cannot be written.
     """
 
     def __init__(self, path: Path, facts: MissionFacts) -> None:
@@ -212,11 +209,7 @@ class LogWriter:
 
 
 def read_log(path: Path) -> tuple[MissionFacts, list[Event]]:
-    """Read how a mission was asked for, and its events.
-
-    Raises:
-        InvalidFileError: the file cannot be read, or is no log of a mission.
-    """
+    """Read how a mission was asked for, and its events."""
     try:
         first, *others = _records(path)
         events = [_event(record) for record in others if record["kind"] != _POSES]
@@ -226,11 +219,7 @@ def read_log(path: Path) -> tuple[MissionFacts, list[Event]]:
 
 
 def read_poses(path: Path) -> list[Poses]:
-    """Read the poses of a log, in the order of their times.
-
-    Raises:
-        InvalidFileError: the file cannot be read, has no poses, or they cannot be those of a robot.
-    """
+    """Read the poses of a log, in the order of their times."""
     try:
         found = [_poses(record) for record in _records(path) if record.get("kind") == _POSES]
         _check_times([poses.times for poses in found])

@@ -17,7 +17,6 @@ from adapt.mission.monitor import THRESHOLD, Monitor
 from adapt.mission.outcomes import SAMPLE, Paths, Way
 from adapt.mission.plan import Plan, PlannedChange
 from adapt.mission.planner import PlannedStretch, choose_gait
-from adapt.mission.pose import Pose
 from adapt.mission.settings import DEFAULTS, MissionSettings
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.states import TRANSITIONS, Outcome, State
@@ -25,9 +24,10 @@ from adapt.mission.surprises import Surprises
 from adapt.mission.world import ASSISTANCE, Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
-from adapt.selectors.catalogue import choose_selector
+from adapt.selectors.catalogue import DEFAULT_SELECTOR, choose_selector
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, SurefootError
+from robots.pose import Pose
 from robots.robot import Robot
 from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
@@ -105,10 +105,6 @@ class Mission:
         repertoire, plan: the same.
         state: what the robot does now.
         latest: event, None before the first.
-
-    Raises:
-        InvalidValueError: the repertoire is empty, its robot cannot turn, or the selector does not find out
-            what is wrong.
     """
 
     _incident: _Incident  # since the first stretch
@@ -129,8 +125,8 @@ class Mission:
     ) -> None:
         if not len(repertoire.elites):
             raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
-        entry = choose_selector(settings.selector, table)
-        if entry.needs_truth or not (entry.thinks or entry.needs_table or entry.unregistered):
+        entry = choose_selector(settings.selector or DEFAULT_SELECTOR, table)
+        if not entry.takes_table:
             raise InvalidValueError(
                 f"the selector {entry.name} does not find out what is wrong: a mission needs self-model, "
                 "rehearsed, or one of your own"
@@ -274,9 +270,9 @@ class Mission:
     def _get_up(self) -> Outcome:
         """Come to rest, and be set upright if that is needed and there is time."""
         incident = self._incident
-        if self._world.stands:
+        if self._world.holds_pose:
             self._pass(_PAUSE)
-        lies = not self._world.upright or (incident.down and not self._world.stands)
+        lies = not self._world.upright or (incident.down and not self._world.holds_pose)
         if lies and not self._end:
             self._knowledge.search_anew(self._world.pose.bearing(self._goal))
             if self._knowledge.damaged:  # it lies until a gait is refined
@@ -295,7 +291,7 @@ class Mission:
         """Make a trial from where the robot stands."""
         incident = self._incident
         # what went as expected does not say why a robot that cannot stand falls again
-        again = self._surprises.cleared and incident.down and not self._world.stands
+        again = self._surprises.cleared and incident.down and not self._world.holds_pose
         row = self._knowledge.gait_to_try(incident.stretch, again=again)
         trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
         works, highest = incident.works or self._monitor.works, self._monitor.highest
@@ -446,7 +442,7 @@ class Mission:
     @property
     def _sets_off(self) -> bool:
         """Whether a damaged robot of servos sets off, which it does at once, as episodes begin."""
-        return self._world.stands and self._knowledge.damaged and self._world.driving is None
+        return self._world.holds_pose and self._knowledge.damaged and self._world.driving is None
 
     @property
     def _left(self) -> int:

@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist
 
 from adapt.damage.damage import Combination, Damage
 from adapt.gaussian_process import matern_52
-from adapt.mission.pose import Pose, wrapped_angle
 from adapt.self_model.twin import Run, Twin
+from robots.pose import Pose, wrapped_angle
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 from robots.stance import all_servos, turned

@@ -41,9 +41,6 @@ class Plan:
         within: distance at which a goal is reached [m].
         seconds: that the mission may take.
         changes: in the order of their times.
-
-    Raises:
-        InvalidValueError: a number is not finite or out of range, or a change comes after the end.
     """
 
     goals: tuple[tuple[float, float], ...] = ()
@@ -71,11 +68,7 @@ class Plan:
 
 
 def read_goal(text: str) -> tuple[float, float]:
-    """Read a goal, X,Y [m].
-
-    Raises:
-        InvalidValueError: the text is not of that form.
-    """
+    """Read a goal, X,Y [m]."""
     try:
         x, y = (parse_number(part.strip()) for part in text.split(","))
     except ValueError:
@@ -89,10 +82,6 @@ def read_changes(texts: Sequence[str], robot: Robot) -> tuple[PlannedChange, ...
     Args:
         texts: a damage or `repaired`, and the time in seconds behind the last @, e.g. `left_front:lost@20`.
         robot: whole.
-
-    Raises:
-        InvalidValueError: a text is not of that form, or a damage cannot happen any more.
-        UnknownNameError: the robot has no such part, or there is no such kind of damage.
     """
     found = sorted((_read_change(text) for text in texts), key=lambda change: change[1])
     changes: list[PlannedChange] = []

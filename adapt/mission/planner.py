@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from adapt.mission.outcomes import SAMPLE
-from adapt.mission.pose import Pose
+from robots.pose import Pose
 
 FALL = 25.0  # seconds that a fall costs: those of being set upright, and what it lost by then
 _SWITCH = 0.5  # seconds that a change of gait costs

@@ -11,7 +11,6 @@ from scipy.spatial.transform import Rotation
 
 from adapt.damage import HEALTHY
 from adapt.mission.plan import PlannedChange
-from adapt.mission.pose import Pose
 from adapt.mission.world import (
     ASSISTANCE,
     BackgroundSearch,
@@ -21,20 +20,19 @@ from adapt.mission.world import (
     check_turns,
     go_on,
     pass_thinking,
-    ramped,
 )
-from robots.attitude import yaw_of
+from robots.attitude import turned_about_z, yaw_of
 from robots.errors import InvalidValueError
 from robots.falls import rests_on_feet
 from robots.mjcf.compiling import HEARD
 from robots.motors import Motors
+from robots.pose import Pose
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
-from robots.simulation.stepper import Stepper
-from robots.simulation.takeover import take_over
+from robots.simulation.stepper import Stepper, take_over
 from robots.simulation.trace import SENSORS, TraceColumns
-from robots.stance import all_servos, standing_action, start_positions
+from robots.stance import all_servos, ramped, standing_action, start_positions
 from robots.task.terrain import field_of
 
 _FAR = 100.0  # [m] from the floor, at most, that a robot that lies may be
@@ -55,10 +53,7 @@ class SimulatedWorld:
         on_step: called with this world after each control step.
 
     Attributes:
-        robot, damage, steps, driving, stands, sensors: see `World`.
-
-    Raises:
-        InvalidValueError: the robot cannot turn, or the ground is uneven or becomes so.
+        robot, damage, steps, driving, holds_pose, sensors: see `World`.
     """
 
     def __init__(
@@ -82,7 +77,7 @@ class SimulatedWorld:
         self._frame, self._stretches, self.steps = Pose(), 0, 0
         self.damage = HEALTHY
         self.driving: int | None = None
-        self.stands, self.sensors = all_servos(robot), SENSORS
+        self.holds_pose, self.sensors = all_servos(robot), SENSORS
         self._enter(robot)
         self._stepper.reset(self._next_seed())
 
@@ -123,7 +118,7 @@ class SimulatedWorld:
         parameters, made = self._stepper.controller.checked_parameters(parameters), 0
         while made < steps:
             stepper = self._stepper
-            action = stepper.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
+            action = stepper.action(parameters)
             stepper.step(action if going or abrupt else self._ramped(told, action, made))
             stepper.read(trace[made])
             made += 1
@@ -153,7 +148,7 @@ class SimulatedWorld:
 
     def _ramped(self, told: np.ndarray, action: np.ndarray, step: int) -> np.ndarray:
         """An action on the way from what servos were told last, so that they do not jerk the robot over."""
-        return ramped(told, action, (step + 1) * self._whole.control_step) if self.stands else action
+        return ramped(told, action, (step + 1) * self._whole.control_step) if self.holds_pose else action
 
     def set_upright(self, within: float) -> bool:
         """See `World.set_upright`; it takes 20 s, in which the robot is damped and nothing else moves."""
@@ -168,8 +163,7 @@ class SimulatedWorld:
             data.qpos[:] = start
             data.warning.number[:] = HEARD  # or else every further step is a fall
         level = start[self._root_qpos + 3 : self._root_qpos + 7]
-        turn = Rotation.from_euler("z", yaw_of(self._root[3:]) - yaw_of(level))
-        self._root[3:] = (turn * Rotation.from_quat(level, scalar_first=True)).as_quat(scalar_first=True)
+        self._root[3:] = turned_about_z(level, yaw_of(self._root[3:]) - yaw_of(level))
         data.qvel[:] = 0
         mujoco.mj_forward(robot.physics, data)
         self._root[2] -= _clearance(robot, data)
@@ -252,10 +246,9 @@ class SimulatedWorld:
         """Express the state in another frame."""
         place, turn = self.pose.seen_from(frame), self._frame.yaw - frame.yaw
         root, velocity = self._root, self._stepper.data.qvel[self._root_qvel : self._root_qvel + 3]
-        about_z = Rotation.from_euler("z", turn)
         root[:2] = place.x, place.y
-        root[3:] = (about_z * Rotation.from_quat(root[3:], scalar_first=True)).as_quat(scalar_first=True)
-        velocity[:] = about_z.apply(velocity)
+        root[3:] = turned_about_z(root[3:], turn)
+        velocity[:] = Rotation.from_euler("z", turn).apply(velocity)
         self._frame = frame
         self._turn_gravity()
 

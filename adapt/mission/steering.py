@@ -9,8 +9,8 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.mission.outcomes import SAMPLE, Outcomes, Way
 from adapt.mission.planner import FALL
-from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.world import Stretch, Until, World, go_on
+from robots.pose import Pose, wrapped_angle
 
 # Headings with which gaits begin that are to steer [rad], see `Way`: those that see a target, and those that
 # hold a heading

@@ -1,4 +1,4 @@
-"""`World`: what a mission asks of the robot that walks it, be it simulated or behind a link."""
+"""`World`: what a mission asks of the robot that walks it, simulated or behind a link; and `Searches`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,13 +7,12 @@ from typing import Any, NamedTuple, Protocol
 import mujoco
 import numpy as np
 
-from adapt.mission.pose import Pose
 from robots.errors import InvalidValueError
+from robots.pose import Pose
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 
 ASSISTANCE = 20.0  # [s] of a simulated mission's clock that it takes somebody to set the robot upright
-RAMP = 0.4  # [s] in which servos go to where a new gait, or standing, wants them
 Until = Callable[[np.ndarray, int], bool]
 
 
@@ -67,7 +66,7 @@ class World(Protocol):
         """Text of what is known to be broken there: behind a link always `healthy`."""
 
     @property
-    def stands(self) -> bool:
+    def holds_pose(self) -> bool:
         """Whether all of the robot's motors are servos, which hold a pose."""
 
     @property
@@ -171,7 +170,56 @@ def check_turns(robot: Robot) -> None:
         raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
 
 
-def ramped(told: np.ndarray, action: np.ndarray, seconds: float, ramp: float = RAMP) -> np.ndarray:
-    """An action on the way from what servos were told, (a,), so that they do not jerk the robot over."""
-    share = np.float32(min(1.0, seconds / ramp))
-    return np.asarray(told + share * (action - told))
+class _Search(NamedTuple):
+    """Work, how long it takes [s], and who takes what it finds."""
+
+    work: Callable[[], Any]
+    seconds: float
+    take: Callable[[Any], None]
+
+
+class Searches:
+    """Searches that are done one after the other, in the order in which they were asked for.
+
+    Args:
+        world: where the robot walks meanwhile.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._left: list[_Search] = []  # the first is being done
+        self._running: BackgroundSearch | None = None
+        self._due = 0.0  # when that should be done [s]
+
+    def add(self, work: Callable[[], Any], seconds: float, take: Callable[[Any], None]) -> None:
+        """Do work that takes so many seconds, after all else, and have `take` called with what it finds."""
+        self._left.append(_Search(work, seconds, take))
+        self._begin()
+
+    def give_up(self) -> None:
+        """Care for none of them any more."""
+        self._left, self._running = [], None
+
+    def due(self, seconds: float) -> bool:
+        """Whether the one that is being done should have been done within the last seconds."""
+        return self._running is not None and 0 <= self._world.clock - self._due < seconds
+
+    @property
+    def wait(self) -> float:
+        """Seconds until the one that is being done should be done; 0 without any."""
+        return 0.0 if self._running is None else max(0.0, self._due - self._world.clock)
+
+    def take_found(self) -> None:
+        """Take what was found by those that are done."""
+        while self._running is not None and self._running.done():
+            found, take = self._running.result(), self._left.pop(0).take
+            self._running = None
+            take(found)
+            self._begin()
+
+    def _begin(self) -> None:
+        """Begin with the first that is left, unless that was begun."""
+        if self._running is None and self._left:
+            work, seconds, _ = self._left[0]
+            self._due = self._world.clock + seconds
+            self._running = self._world.search(work, seconds)

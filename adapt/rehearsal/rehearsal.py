@@ -24,7 +24,6 @@ from robots.simulation.threads import ALL_CORES
 
 _log = logging.getLogger(__name__)
 _QUICK_STEPS = 12_000_000  # control steps of a rehearsal that a recovery may begin with, some minutes at most
-_QUICK_EPISODES = 1  # of each elite under each condition
 
 
 def quick_rehearsal(
@@ -37,22 +36,13 @@ def quick_rehearsal(
 ) -> Table | None:
     """Rehearse each leg dead and lost, in one episode of each elite.
 
-    Args:
-        repertoire: not empty.
-        seed: see `Evaluation`.
-        backend: see `Evaluator`.
-        on_progress: called with the share that is done, from other threads.
-        stop: asked again and again whether to stop.
-
-    Returns:
-        The table; None for a robot with less than two legs, if that could take more than 12 million control
-        steps, which is logged, or if it was stopped.
+    None for a robot with less than two legs, if that could take more than 12 million control steps, which is
+    logged, or if it was stopped. The share that is done is reported from other threads.
     """
     robot = repertoire.robot
     legs = robot.description.legs if len(robot.description.legs) > 1 else ()
     damages: list[Damage] = [kind(leg) for kind in (Dead, Lost) for leg in legs]
-    episodes = (1 + len(damages)) * len(repertoire) * _QUICK_EPISODES
-    steps = episodes * robot.description.episode_steps
+    steps = (1 + len(damages)) * len(repertoire) * robot.description.episode_steps
     if steps > _QUICK_STEPS:
         _log.info(
             "lost and dead legs are not rehearsed first, since that would take %s control steps and at most "
@@ -62,7 +52,7 @@ def quick_rehearsal(
         )
     if not damages or steps > _QUICK_STEPS:
         return None
-    evaluation = rehearsal(repertoire, damages, episodes=_QUICK_EPISODES, seed=seed, backend=backend)
+    evaluation = rehearsal(repertoire, damages, episodes=1, seed=seed, backend=backend)
     evaluation.run(on_progress=on_progress and (lambda n: on_progress(n / evaluation.total)), stop=stop)
     return rehearsed_table(evaluation) if evaluation.finished else None
 
@@ -73,39 +63,25 @@ def rehearsal(
     *,
     episodes: int,
     seed: int,
-    robot: Robot | None = None,
     randomization: Randomization | None = None,
     backend: Backend = ALL_CORES,
-    block: int | None = None,
 ) -> Evaluation:
     """Prepare a rehearsal; `Evaluation.run` runs its episodes, and `rehearsed_table` says what they showed.
 
-    Args:
-        repertoire: not empty.
-        damages: all different; the healthy robot comes first whether it is among them or not.
-        robot: to be damaged instead of the repertoire's, for example one that differs from it as a real one
-            does.
-        randomization: of that robot: each episode runs on one of its models, the same for all elites and
-            conditions.
-        backend: see `Evaluator`.
-        episodes: of each elite under each condition, see `Evaluation`.
-        seed: see `Evaluation`.
-        block: see `Evaluation`.
+    The damages are all different; the healthy robot comes first. With a randomization, each episode runs on
+    one of the robot's models, the same for all gaits.
     """
-    whole, about = robot or repertoire.robot, dict[str, str]()
-    models = [whole]
+    models, about = [repertoire.robot], dict[str, str]()
     if randomization:  # of which as many are compiled as there are episodes to run on them
-        models = draw_models(whole, randomization)[:episodes]
-        about = {"robot": robot_label(whole), "randomization": str(randomization)}
+        models = draw_models(repertoire.robot, randomization)[:episodes]
+        about = {"robot": robot_label(repertoire.robot), "randomization": str(randomization)}
     damaged: dict[str, list[Robot]] = {}
     for damage in damages:
         if str(damage) in damaged:
             raise InvalidValueError(f"the damage {str(damage)!r} is named twice")
         damaged[str(damage)] = [damage.apply(model) for model in models]
     evaluator = Evaluator(repertoire, {HEALTHY: models} | damaged, backend=backend)
-    return Evaluation(
-        evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, block=block, about=about
-    )
+    return Evaluation(evaluator, episodes=episodes, seed=seed, family=SeedFamily.REHEARSAL, about=about)
 
 
 def rehearsed_table(evaluation: Evaluation) -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 from adapt.damage import HEALTHY
 from adapt.evidence import evidence_names
 from adapt.rehearsal.table import Table
-from repertoire.evaluation.evaluator import Identity, robot_label
+from repertoire.evaluation.evaluator import Identity
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
@@ -40,13 +40,7 @@ _STEPS = {"objectives": 1e-4, "noise": 0.1, "evidence": 0.03, "evidence_std": 0.
 def write_table(path: str | Path, table: Table, identity: Identity) -> None:
     """Write a table to a file in one step; reading gives the rounded values of `docs/reference/format.md`.
 
-    Args:
-        path: the file; its folder must exist.
-        table: what a rehearsal found.
-        identity: what it depends on, by name; `repertoire` is that repertoire's fingerprint.
-
-    Raises:
-        InvalidFileError: the file cannot be written.
+    The identity says what it depends on, by name; `repertoire` is that repertoire's fingerprint.
     """
     columns = table.columns | {"episodes": np.asarray(table.episodes)}
     if table.distances is not None:
@@ -65,16 +59,7 @@ def write_table(path: str | Path, table: Table, identity: Identity) -> None:
 
 
 def read_table(path: str | Path, repertoire: Repertoire) -> Table:
-    """Read a table.
-
-    Args:
-        path: the file.
-        repertoire: that was rehearsed.
-
-    Raises:
-        InvalidFileError: the file cannot be read, holds no valid table, or one of another repertoire or
-            robot.
-    """
+    """Read a table of a repertoire; one of another repertoire is refused."""
     with _FORMAT.read(path) as contents:
         conditions, names = _names(contents, "conditions"), _names(contents, "evidence_names")
         if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
@@ -106,7 +91,6 @@ def _rounded(values: np.ndarray, share: float) -> np.ndarray:
 
 
 def _names(contents: Contents, text: str) -> tuple[str, ...]:
-    """The names that a text lists."""
     names = contents.json(text, list)
     if not all(isinstance(name, str) for name in names):
         raise InvalidValueError(f"{text!r} must hold a list of texts")
@@ -114,16 +98,12 @@ def _names(contents: Contents, text: str) -> tuple[str, ...]:
 
 
 def _check_origin(identity: Identity, repertoire: Repertoire) -> int | None:
-    """Refuse a table of another repertoire or robot; return the seed of its episodes."""
+    """Refuse a table of another repertoire; return the seed of its episodes."""
     found, expected = str(identity.get("repertoire")), fingerprint(repertoire)
     if found != expected:
         raise InvalidValueError(
             f"it is the rehearsal of another repertoire (checksum {found[:16]}, not {expected[:16]}): "
             "rehearse this one"
         )
-    robot = robot_label(repertoire.robot)
-    ran_on = str(identity.get("robot", robot))
-    if ran_on != robot:
-        raise InvalidValueError(f"it was rehearsed on another robot ({ran_on[:40]}, not {robot})")
     seed = identity.get("seed")
     return seed if isinstance(seed, int) and 0 <= seed <= MOST_SEED else None

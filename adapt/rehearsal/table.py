@@ -1,21 +1,28 @@
-"""`Table`: what every controller of a repertoire did under every damage of a library, and what survives."""
+"""`Table`: what every controller of a repertoire did under every damage of a library, and `Expectations`."""
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from repertoire.storage.formats import Contents
 from robots.errors import InvalidValueError, UnknownNameError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 GOOD = 0.8  # share of the best controller's objective from which on another one counts as good
 _COLUMNS = ("objectives", "noise", "falls", "evidence", "evidence_std")  # and distances, if they are known
+_TRUST = 2.0  # episodes that the typical variance counts as, in addition to a controller's own
+_NEIGHBOURS = 16
+_FALLS = 4.0  # the same for the share of falls of similar controllers
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,32 +31,24 @@ class Table:
 
     Episode j has the same seed for all controllers and conditions. An episode in which the simulation
     diverged counts as a fall with the minimum objective, and shows 0. Standard deviations are those of single
-    episodes, estimated with n - 1 in the denominator, and 0 if n is 1, when there is nothing to estimate them
-    from.
+    episodes, with n - 1 in the denominator, and 0 if n is 1.
 
     Attributes:
         conditions: texts of the damages, `HEALTHY` first, d different ones.
-        objectives: means, (d, k) float32.
-        noise: standard deviations of the objective, (d, k) float32.
-        falls: shares of the episodes that ended in a fall, (d, k) float32.
-        evidence: means of what the episodes show, (d, k, e) float32.
-        evidence_std: standard deviations of that, (d, k, e) float32.
-        evidence_names: what the e numbers are.
-        episodes: n.
-        distances: mean progress towards the target [m], (d, k) float32; None if it was not recorded.
+        distances: mean progress towards the target [m]; None if it was not recorded.
         seed: from which the seeds of the episodes derive; None if it is not known.
         randomization: of the models that the episodes ran on, in words.
     """
 
     conditions: tuple[str, ...]
-    objectives: np.ndarray
-    noise: np.ndarray
-    falls: np.ndarray
-    evidence: np.ndarray
-    evidence_std: np.ndarray
-    evidence_names: tuple[str, ...]
-    episodes: int
-    distances: np.ndarray | None = None
+    objectives: np.ndarray  # means, (d, k) float32
+    noise: np.ndarray  # standard deviations of the objective, (d, k) float32
+    falls: np.ndarray  # shares of the episodes that ended in a fall, (d, k) float32
+    evidence: np.ndarray  # means of what the episodes show, (d, k, e) float32
+    evidence_std: np.ndarray  # standard deviations of that, (d, k, e) float32
+    evidence_names: tuple[str, ...]  # of the e numbers
+    episodes: int  # n
+    distances: np.ndarray | None = None  # (d, k) float32
     seed: int | None = None
     randomization: str = "none"
 
@@ -58,12 +57,7 @@ class Table:
 
     @cached_property
     def damages(self) -> tuple[Damage, ...]:
-        """What the conditions are, of whichever robot.
-
-        Raises:
-            InvalidValueError: a text is none of a damage.
-            UnknownNameError: there is no such kind of damage.
-        """
+        """What the conditions are, of whichever robot."""
         return tuple(map(damage_from, self.conditions))
 
     @property
@@ -78,11 +72,7 @@ class Table:
         return found if self.distances is None else found | {"distances": self.distances}
 
     def take(self, conditions: Sequence[str]) -> "Table":
-        """The table of some conditions, in the order in which they are named.
-
-        Raises:
-            UnknownNameError: a condition is not in the table.
-        """
+        """The table of some conditions, in the order in which they are named."""
         for condition in conditions:
             if condition not in self.conditions:
                 raise UnknownNameError("condition of the rehearsal", condition, self.conditions)
@@ -97,11 +87,7 @@ class Table:
 
 
 def join(tables: Sequence[Table]) -> Table:
-    """One table of the conditions of several, all different, of the same controllers.
-
-    Raises:
-        InvalidValueError: they differ in controllers or in what counts as evidence.
-    """
+    """One table of the conditions of several, all different, of the same controllers."""
     first = tables[0]
     for table in tables:
         if table.evidence_names != first.evidence_names or table.noise.shape[1:] != first.noise.shape[1:]:
@@ -134,13 +120,7 @@ def tabulate(
 ) -> Table:
     """The table of n episodes of each of k controllers under each of d conditions.
 
-    Args:
-        objectives: (d, k, n).
-        fell: whether each episode ended in a fall, (d, k, n).
-        evidence: (d, k, n, e).
-        conditions: texts of the d damages.
-        evidence_names: what the e numbers are.
-        distances: progress towards the target [m], (d, k, n), if it is known.
+    Objectives, falls and distances [m] are (d, k, n), the evidence (d, k, n, e).
     """
     return Table(
         conditions=conditions,
@@ -156,7 +136,7 @@ def tabulate(
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Means over episodes, (d, k, n, ...) to (d, k, ...) float32."""
+    """(d, k, n, ...) to (d, k, ...) float32."""
     return values.mean(axis=2, dtype=np.float64).astype(np.float32)
 
 
@@ -166,44 +146,84 @@ def _std(values: np.ndarray) -> np.ndarray:
     return values.std(axis=2, ddof=lost, dtype=np.float64).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class Survival:
-    """What a repertoire can still do under one condition.
+def survivals(table: Table) -> "pd.DataFrame":
+    """What a repertoire can still do under each condition, a row for each.
 
-    The best of many means over a few episodes flatters: what is left is somewhat less than these numbers say.
+    Shares are of the best healthy objective, and nan if that is not positive; `incumbent` is that of the gait
+    which is best when healthy. The best of many means over a few episodes flatters: what is left is somewhat
+    less.
+    """
+    import pandas as pd
 
-    Attributes:
-        condition: text of the damage.
-        row: of the controller that does best.
-        objective: of that controller.
-        incumbent: objective of the controller that does best when nothing is wrong.
-        headroom: `objective` as a share of the best healthy objective; nan if that is not positive.
-        kept: `incumbent` as such a share.
-        good: how many controllers reach the share `GOOD` of `objective`.
-        falls: share of all controllers' episodes that ended in a fall.
+    objectives = table.objectives.astype(float)
+    bests, incumbents = objectives.max(axis=1), objectives[:, objectives[0].argmax()]
+    whole = bests[0] if bests[0] > 0 else math.nan
+    enough = bests - (1 - GOOD) * np.maximum(bests, 0.0)
+    columns = {
+        "best gait": bests,
+        "of healthy": bests / whole,
+        "incumbent": incumbents / whole,
+        "good gaits": (objectives >= enough[:, None]).sum(axis=1),
+        "falls": table.falls.mean(axis=1),
+    }
+    return pd.DataFrame(columns, index=list(table.conditions))
+
+
+@dataclass(frozen=True, eq=False)
+class Expectations:
+    """What each of n hypotheses expects of a trial of each of k gaits.
+
+    A damage that was rehearsed is such a hypothesis, and so is a fault that was fitted to trials.
     """
 
-    condition: str
-    row: int
-    objective: float
-    incumbent: float
-    headroom: float
-    kept: float
-    good: int
-    falls: float
+    damages: Sequence[Damage]  # n
+    objectives: np.ndarray  # means, (n, k)
+    noise_variance: np.ndarray  # of the objective from episode to episode, (n, k)
+    falls: np.ndarray  # probabilities, (n, k)
+    # of the gait in a row, what else a trial shows, and the variance of a trial around that, (n, e) each
+    evidence: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    episodes: int  # of which an expectation is the mean: trials differ from it by more than from each other
 
 
-def survivals(table: Table) -> tuple[Survival, ...]:
-    """What a repertoire can still do under each condition of its table, in their order."""
-    incumbent = int(np.argmax(table.objectives[0]))
-    healthy = float(table.objectives[0, incumbent])
-    whole = healthy if healthy > 0 else math.nan
-    found = []
-    for condition, row_of_table, falls in zip(table.conditions, table.objectives, table.falls, strict=True):
-        objectives = row_of_table.astype(float)
-        row = int(np.argmax(objectives))
-        best, old = float(objectives[row]), float(objectives[incumbent])
-        good = int(np.count_nonzero(objectives >= best - (1 - GOOD) * max(best, 0.0)))
-        shares = best / whole, old / whole
-        found.append(Survival(condition, row, best, old, *shares, good, float(falls.mean())))
-    return tuple(found)
+def rehearsed_expectations(table: Table, measures: np.ndarray) -> Expectations:
+    """The d conditions of a rehearsal as hypotheses.
+
+    Variances and shares of falls were estimated from only n episodes, so they are shrunk: variances towards
+    the median of the table, which counts as two more episodes, and shares of falls towards the mean of the 16
+    controllers with the nearest measures, (k, m), which counts as four. Since a rehearsed objective is itself
+    a mean of n episodes, a trial differs from it by the variance of one episode times 1 + 1/n.
+    """
+    freedom = table.episodes - 1  # degrees of freedom of a variance
+
+    def shrunk(deviations: np.ndarray, typical: np.ndarray | float) -> np.ndarray:
+        own = np.asarray(deviations, np.float64) ** 2
+        return np.asarray((freedom * own + _TRUST * typical) / (freedom + _TRUST))
+
+    d, k, e = table.evidence_std.shape
+    scatter = np.median(table.evidence_std.reshape(d * k, e), axis=0).astype(np.float64) ** 2  # (e,)
+
+    def evidence(row: int) -> tuple[np.ndarray, np.ndarray]:
+        variance = shrunk(table.evidence_std[:, row], scatter) * (1 + 1 / table.episodes)
+        return np.asarray(table.evidence[:, row], np.float64), variance
+
+    return Expectations(
+        damages=table.damages,
+        objectives=np.asarray(table.objectives, np.float64),
+        noise_variance=shrunk(table.noise, float(np.median(table.noise)) ** 2),
+        falls=shrunk_falls(table.falls, measures, table.episodes),
+        evidence=evidence,
+        episodes=table.episodes,
+    )
+
+
+def shrunk_falls(shares: np.ndarray, measures: np.ndarray, episodes: int) -> np.ndarray:
+    """Shares of falls, (n, k), in some episodes each, drawn towards those of similar controllers."""
+    shares = np.asarray(shares, np.float64)
+    return np.asarray((episodes * shares + _FALLS * mean_of_nearest(shares, measures)) / (episodes + _FALLS))
+
+
+def mean_of_nearest(values: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Means of n values, (n, k), over the 16 of the points, (k, m), nearest to each, itself included."""
+    count = min(_NEIGHBOURS, len(points))
+    _, nearest = cKDTree(points).query(points, k=np.arange(1, count + 1))
+    return np.asarray(sum(values[:, nearest[:, i]] for i in range(count)) / count)

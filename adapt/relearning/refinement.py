@@ -1,15 +1,16 @@
-"""`EvolutionRefiner`: an evolution strategy from gaits that are known, on models of the damaged robot."""
+"""`Refiner`: a way to search for better gaits on models of a damaged robot; here an evolution strategy."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from adapt.objective import RecoveryObjective
-from adapt.relearning.refiner import Refinement, Refiner, RefinerSettings
-from repertoire.repertoire import Repertoire
+from adapt.records import RefinedGait
+from repertoire.archives.archive import Elites, checked_ranges
+from repertoire.repertoire import Repertoire, Specialists, joined
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import STRATEGIES
 from robots.arrays import real_number, whole_number
@@ -21,53 +22,79 @@ from robots.simulation.threads import ALL_CORES
 
 _START, _GENERATION, _FRESH = range(3)  # what episodes are for, each with seeds of its own
 _SEARCH_OF_SMALL = 4_000  # episodes, in which the Hexapod's searches come near their end
+_KEEPING = 10  # episodes of a gait that joins the repertoire
+
+
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """What a search found; scores are mean recovery objectives in the same fresh episodes on the models."""
+
+    solution: np.ndarray  # parameters of the gait, (n,) float32
+    start: int  # row of the gait that the search started from, of those that were given
+    score: float
+    before: float  # of the most promising gait, or of that where it started, if that is better
+    episodes: int  # that the search took, as control steps in units of a whole episode
+    fall: float = 0.5  # probability of a fall by the fresh episodes
 
 
 @dataclass(frozen=True)
-class RefinementSettings(RefinerSettings):
-    """How long and how widely an evolution strategy searches, see `EvolutionRefiner`.
+class Refiner(ABC):
+    """A way to search for a better gait: a frozen dataclass of its settings.
 
     Attributes:
-        batch_size: samples of a generation; None for 16 of gaits with few parameters and 40 of others.
-        sigma0: initial step size, in units of the gaits' parameters; None for one that follows from them.
-        strategy: name of the evolution strategy; None for CMA-ES of gaits with few parameters, and LM-MA-ES
-            of others.
-        small: parameters up to which these are few: a full covariance matrix is learned.
-        short: share of an episode's length that all runs have at first: whoever walks there learns to last
-            later.
-        shortest: the least length of these [s]: in less, a robot hardly gets going.
-        short_until: share of the budget, and episodes at most, after which episodes have their whole length.
-        lenient_until: likewise, after which a fall costs what the objective says: a longer search in short
-            episodes learns to walk fast and fall later.
-        tried: short episodes of each gait that the search may start from.
-        finals: episodes of each gait that may be where the search starts, and of what it ends with.
-        models: on which each sample runs, if there are so many, so that it is not made for one alone.
-        scale: step size as a share of the spread of the parameters of the gait.
-        sigma_range: between which that is kept.
-        starts: gaits that searches start from, of which the better half goes on, twice.
-        race: share of the budget after which one of them is left.
+        episodes: at most, as control steps in units of a whole episode: an early fall takes less.
+    """
 
-    Raises:
-        InvalidValueError: a number is out of range.
-        UnknownNameError: there is no such strategy.
+    episodes: int
+
+    @abstractmethod
+    def refine(
+        self,
+        robots: Sequence[Robot],
+        solutions: np.ndarray,
+        *,
+        objective: RecoveryObjective,
+        seed: int,
+        number: int = 0,
+        backend: Backend = ALL_CORES,
+        on_progress: Callable[[float], None] | None = None,
+        hurried: Callable[[], bool] = lambda: False,
+    ) -> Refinement:
+        """Search once, on models of the robot, for what maximises the objective.
+
+        The search may start from gaits, (k, n) float32, the most promising one first. Seed and number decide
+        all random numbers; the backend changes nothing. `hurried` is asked again and again whether to end
+        with what was found so far.
+        """
+
+
+@dataclass(frozen=True)
+class RefinementSettings(Refiner):
+    """Searches by an evolution strategy for a gait that does better on average over some models.
+
+    CMA-ES (Hansen 2016) searches gaits with few parameters, and LM-MA-ES (Loshchilov et al. 2019) others.
+    Several searches start, from the most promising gait and from those that get furthest in short episodes;
+    the better half goes on, twice. `docs/explanations/relearning.md` gives the rules and their reasons.
     """
 
     episodes: int = 2_000
-    batch_size: int | None = None
-    sigma0: float | None = None
-    strategy: str | None = None
-    small: int = 100
-    short: float = 0.4
-    shortest: float = 2.0
+    batch_size: int | None = None  # samples of a generation; 16 of gaits with few parameters, 40 of others
+    sigma0: float | None = None  # initial step size, in units of the parameters; follows from these
+    strategy: str | None = None  # name; that which fits the number of parameters
+    small: int = 100  # parameters up to which these are few: a full covariance matrix is learned
+    short: float = 0.4  # length of all episodes at first, as a share of a whole one
+    shortest: float = 2.0  # the least length of these [s]: in less, a robot hardly gets going
+    # share of the budget, and episodes at most, after which episodes have their whole length
     short_until: tuple[float, int] = (0.6, 1_200)
+    # the same, after which a fall costs what the objective says: a longer search in short episodes learns to
+    # walk fast and fall later
     lenient_until: tuple[float, int] = (0.8, 1_600)
-    tried: int = 2
-    finals: int = 8
-    models: int = 2
-    scale: float = 0.16
-    sigma_range: tuple[float, float] = (0.005, 0.05)
-    starts: int = 4
-    race: float = 0.2
+    tried: int = 2  # short episodes of each gait that the search may start from
+    finals: int = 8  # episodes of each gait that may be where the search starts, and of what it ends with
+    models: int = 2  # on which each sample runs, if there are so many, so that it is not made for one alone
+    scale: float = 0.16  # step size as a share of the spread of the parameters of the gait
+    starts: int = 4  # gaits that searches start from
+    race: float = 0.2  # share of the budget after which one of them is left
 
     @classmethod
     def of(cls, repertoire: Repertoire, episodes: int | None = None) -> "RefinementSettings":
@@ -84,28 +111,25 @@ class RefinementSettings(RefinerSettings):
         if self.strategy is not None:
             STRATEGIES.find(self.strategy)
 
-    def make(self, robots: Sequence[Robot], **arguments: Any) -> Refiner:
-        """See `RefinerSettings`."""
-        return EvolutionRefiner(self, robots, **arguments)
+    def refine(
+        self,
+        robots: Sequence[Robot],
+        solutions: np.ndarray,
+        *,
+        objective: RecoveryObjective,
+        seed: int,
+        number: int = 0,
+        backend: Backend = ALL_CORES,
+        on_progress: Callable[[float], None] | None = None,
+        hurried: Callable[[], bool] = lambda: False,
+    ) -> Refinement:
+        """See `Refiner`; `hurried` is asked after each generation."""
+        search = _Search(self, robots, objective, seed, number, backend, on_progress, hurried)
+        return search.run(solutions)
 
 
-class EvolutionRefiner(Refiner):
-    """Searches by an evolution strategy for a gait that does better on average over some models.
-
-    It starts from the most promising gait and from the three that get furthest in two fifths of an episode
-    (in two seconds at least), whether they fall later or not: what walks and then falls is a better start
-    than what stands. After a tenth of the budget the better two of these searches go on, and after a fifth
-    one of them (successive halving). For three fifths of the budget, 1,200 episodes at most, episodes have
-    that length, and for four fifths, 1,600 at most, falls cost less than by the objective. Gaits of up to
-    100 parameters are searched by CMA-ES (Hansen 2016) with generations of 16, others by LM-MA-ES
-    (Loshchilov et al. 2019) with generations of 40.
-
-    All samples of a generation run on the same models, from the same seeds: what sets them apart is not that
-    one started more luckily. In each generation these are others, so that nothing is learned by heart. The
-    mean of the search distribution is the result if in fresh episodes of the whole length it does better than
-    the known gaits by more than the standard error.
-
-    Arguments are those of `RefinementSettings.make`; `hurried` is asked after each generation.
+class _Search:
+    """A search as `RefinementSettings` says.
 
     Attributes:
         whole, short: control steps of whole episodes, and of those at first.
@@ -117,27 +141,26 @@ class EvolutionRefiner(Refiner):
         self,
         settings: RefinementSettings,
         robots: Sequence[Robot],
-        *,
         objective: RecoveryObjective,
         seed: int,
-        number: int = 0,
-        backend: Backend = ALL_CORES,
-        on_progress: Callable[[float], None] | None = None,
-        hurried: Callable[[], bool] = lambda: False,
+        number: int,
+        backend: Backend,
+        on_progress: Callable[[float], None] | None,
+        hurried: Callable[[], bool],
     ) -> None:
-        self._robots, self._objective, self._settings = robots, objective, settings
-        self._seed, self._number, self._backend, self._generation = seed, number, backend, 0
-        self._on_progress, self._hurried = on_progress, hurried
+        self._settings, self._robots, self._objective = settings, robots, objective
+        self._seed, self._number, self._backend = seed, number, backend
+        source = np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.REFINEMENT), number))
+        self._rng = np.random.Generator(np.random.SFC64(source))
+        self._on_progress, self._hurried, self._generation = on_progress, hurried, 0
         self.whole = robots[0].description.episode_steps
         shortest = round(settings.shortest / robots[0].control_step)
         self.short = min(self.whole, max(round(settings.short * self.whole), shortest))
         self.steps, self.spent, self._budget = self.whole, 0, settings.episodes * self.whole
         self._batch = ModelBatch(*robots)
-        key = (int(SeedFamily.REFINEMENT), number)
-        self._rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
-    def refine(self, solutions: np.ndarray) -> Refinement:
-        """See `Refiner`."""
+    def run(self, solutions: np.ndarray) -> Refinement:
+        """Search from some gaits, (k, n)."""
         start, mean = self._search(solutions)
         finalists = np.stack([solutions[0], solutions[start], mean])
         values, fell = self._finals(finalists)
@@ -180,7 +203,6 @@ class EvolutionRefiner(Refiner):
         return values.reshape(shape), episodes.fell.reshape(shape)
 
     def _last(self, steps: int) -> None:
-        """Have episodes last so many control steps from now on."""
         if steps != self.steps:
             robots = [robot.with_episode_steps(steps) for robot in self._robots]
             self.steps, self._batch = steps, ModelBatch(*robots)
@@ -193,11 +215,10 @@ class EvolutionRefiner(Refiner):
         return list(dict.fromkeys([*furthest[: settings.starts - 1].tolist(), 0]))
 
     def _strategy(self, solution: np.ndarray) -> Strategy:
-        """A search from a gait."""
-        settings = self._settings
-        sigma = settings.sigma0 or float(np.clip(settings.scale * solution.std(), *settings.sigma_range))
+        settings, controller = self._settings, self._robots[0].controller
+        sigma = settings.sigma0 or float(np.clip(settings.scale * solution.std(), *controller.step_sizes))
         kind, size = ("cma-es", 16) if len(solution) <= settings.small else ("lm-ma-es", 40)
-        (mean,) = self._robots[0].controller.bounded(solution[None]).astype(np.float64)
+        (mean,) = controller.bounded(solution[None]).astype(np.float64)
         strategy = STRATEGIES[settings.strategy or kind]
         return strategy(batch_size=settings.batch_size or size, sigma0=sigma).make(mean, self._rng)
 
@@ -217,7 +238,6 @@ class EvolutionRefiner(Refiner):
                 break
 
     def _until(self, limit: tuple[float, int]) -> float:
-        """Control steps after which a phase ends."""
         share, episodes = limit
         return min(share * self._budget, episodes * self.whole)
 
@@ -248,3 +268,43 @@ class EvolutionRefiner(Refiner):
 def _means(values: np.ndarray, k: int) -> np.ndarray:
     """Means of the episodes of each of k gaits, (k,)."""
     return np.asarray(values.reshape(k, -1).mean(axis=1))
+
+
+def keep_gaits(
+    repertoire: Repertoire, gaits: Sequence[RefinedGait], *, seed: int, backend: Backend = ALL_CORES
+) -> Repertoire:
+    """Add gaits to a repertoire as specialists, after those that it has.
+
+    Objectives, those of the training, and measures are means over ten fresh episodes on the intact robot. The
+    gaits are in the order in which they were found: a parent is a row of the repertoire or of a gait before.
+    """
+    if not gaits:
+        return repertoire
+    found = _on_the_intact_robot(repertoire, np.stack([gait.solution for gait in gaits]), seed, backend)
+    origins = repertoire.origins.tolist()
+    for gait in gaits:
+        origins.append(origins[gait.parent])
+    episodes = [gait.episodes for gait in gaits]
+    damages = tuple(gait.believed for gait in gaits)
+    if (known := repertoire.specialists) is not None:
+        found = joined(known.gaits, found)
+        episodes, damages = [*known.episodes, *episodes], known.damages + damages
+    parents = np.array(origins[len(repertoire.elites) :], np.int64)
+    specialists = Specialists(found, parents, np.array(episodes, np.int64), damages)
+    return replace(repertoire, specialists=specialists)
+
+
+def _on_the_intact_robot(
+    repertoire: Repertoire, solutions: np.ndarray, seed: int, backend: Backend
+) -> Elites:
+    k, problem = len(solutions), repertoire.problem
+    seeds = derive_seeds(seed, SeedFamily.EVALUATION, 0, _KEEPING)
+    assert problem.robot is not None
+    episodes = backend.run(
+        ModelBatch(problem.robot), np.repeat(solutions, _KEEPING, axis=0), np.tile(seeds, k)
+    )
+    least = repertoire.settings.min_objective
+    objectives = np.where(episodes.diverged, least, episodes.objectives).reshape(k, -1).mean(axis=1)
+    measures = np.nan_to_num(episodes.measures).reshape(k, _KEEPING, -1).mean(axis=1)
+    locate = repertoire.settings.archive.divide(checked_ranges(problem.measure_ranges))
+    return Elites(np.asarray(locate(measures), np.int64), solutions, objectives, measures)

@@ -3,10 +3,10 @@
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from adapt import selectors
 from adapt.rehearsal.storage import read_table
@@ -28,55 +28,45 @@ class SelectorEntry:
         summary: what it is, in a line.
         kind: its class, or whatever else makes one in a context.
         needs_table: whether it needs a rehearsal.
-        needs_truth: whether it needs the true objectives.
         thinks: whether it simulates between trials; a rehearsal is of use to it, but it does without.
         unregistered: whether it is of a user's own; it is given a rehearsal if there is one.
-        settings: keyword arguments of its constructor.
     """
 
     name: str
     summary: str
-    kind: Callable[..., Selector]
+    kind: Callable[[Context], Selector]
     needs_table: bool = False
-    needs_truth: bool = False
     thinks: bool = False
     unregistered: bool = False
-    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def takes_table(self) -> bool:
         """Whether it makes use of a rehearsal."""
         return self.needs_table or self.thinks or self.unregistered
 
+    def check_table(self, table: Table | None) -> None:
+        """Refuse to go without the rehearsal that it needs."""
+        if self.needs_table and table is None:
+            raise InvalidValueError(
+                f"the {self.name} selector needs a rehearsal of the repertoire: make one with "
+                "`surefoot rehearse`, or choose another selector"
+            )
+
 
 DEFAULT_SELECTOR = "self-model"
 # a name, a class of selectors, anything else that makes one in a context, or the entry of one
 AnySelector = str | Callable[[Context], Selector] | SelectorEntry
-_Class = TypeVar("_Class", bound=Callable[..., Selector])
+_Class = TypeVar("_Class", bound=Callable[[Context], Selector])
 _SELECTORS: Registry[SelectorEntry] = Registry("selector", code=attrgetter("kind"))
 
 
 def register(
-    name: str,
-    summary: str,
-    *,
-    needs_table: bool = False,
-    needs_truth: bool = False,
-    thinks: bool = False,
-    **settings: Any,
+    name: str, summary: str, *, needs_table: bool = False, thinks: bool = False
 ) -> Callable[[_Class], _Class]:
-    """Class decorator that enters a selector in the table under a name, see `SelectorEntry`.
-
-    The settings are keyword arguments of its constructor, which takes a `Context` first.
-
-    Raises:
-        InvalidValueError: the name is that of another selector.
-    """
+    """Class decorator that enters a selector in the table under a name, see `SelectorEntry`."""
 
     def add(selector: _Class) -> _Class:
-        _SELECTORS[name] = SelectorEntry(
-            name, summary, selector, needs_table, needs_truth, thinks, settings=settings
-        )
+        _SELECTORS[name] = SelectorEntry(name, summary, selector, needs_table, thinks)
         return selector
 
     return add
@@ -85,46 +75,30 @@ def register(
 def selector_entries() -> Registry[SelectorEntry]:
     """All selectors by name: those of `adapt.selectors` and those that a user registered.
 
-    Selectors that know more, a rehearsal or the truth, come after those that know less.
+    Selectors that know more, by a rehearsal or by thinking, come after those that know less.
     """
     for module in pkgutil.walk_packages(selectors.__path__, f"{selectors.__name__}."):
         importlib.import_module(module.name)
-    order = sorted(
-        _SELECTORS.values(),
-        key=lambda entry: (entry.needs_truth, entry.thinks, entry.needs_table, entry.name),
-    )
+    order = sorted(_SELECTORS.values(), key=lambda entry: (entry.thinks, entry.needs_table, entry.name))
     return Registry(_SELECTORS.what, [(entry.name, entry) for entry in order])
 
 
 def find_selector(selector: AnySelector) -> SelectorEntry:
-    """The selector of a name, or one of a user's own.
-
-    Raises:
-        UnknownNameError: there is no such selector.
-    """
+    """The selector of a name, or one of a user's own."""
     if isinstance(selector, SelectorEntry):
         return selector
     entries = selector_entries()
-    if not isinstance(selector, str):
-        known = (entry for entry in entries.values() if entry.kind is selector and not entry.settings)
-        name = nameless(getattr(selector, "__name__", type(selector).__name__))
-        return next(known, SelectorEntry(name, "a selector of a user's own", selector, unregistered=True))
-    return entries.find(selector)
+    if isinstance(selector, str):
+        return entries.find(selector)
+    known = (entry for entry in entries.values() if entry.kind is selector)
+    name = nameless(getattr(selector, "__name__", type(selector).__name__))
+    return next(known, SelectorEntry(name, "a selector of a user's own", selector, unregistered=True))
 
 
-def choose_selector(selector: AnySelector | None, table: Table | None) -> SelectorEntry:
-    """The selector to use with a rehearsal, or with none.
-
-    Args:
-        selector: `self-model` by default.
-        table: the rehearsal of the repertoire.
-
-    Raises:
-        UnknownNameError: there is no such selector.
-        InvalidValueError: it needs a table and there is none, or there is one and it makes no use of it.
-    """
-    entry = find_selector(DEFAULT_SELECTOR if selector is None else selector)
-    _check_table(entry, table)
+def choose_selector(selector: AnySelector, table: Table | None) -> SelectorEntry:
+    """The selector to use with a rehearsal, or with none; refused if it needs one, or makes no use of one."""
+    entry = find_selector(selector)
+    entry.check_table(table)
     if table is not None and not entry.takes_table:
         raise InvalidValueError(
             f"the {entry.name} selector makes no use of a rehearsal: leave it out, or choose the rehearsed "
@@ -139,20 +113,13 @@ def find_table(
     selector: AnySelector | None,
     rehearsal: Table | str | Path | None,
 ) -> tuple[Table | None, Path | None]:
-    """Find the rehearsal that a selector uses.
+    """The rehearsal that a selector uses, and its file if it is from one; None if there is none.
 
     Args:
         repertoire: that was rehearsed.
         file: of the repertoire, next to which its rehearsal is looked for; None if it is in no file.
-        selector: see `find_selector`; None for the default, which uses a rehearsal if there is one.
+        selector: None for the default.
         rehearsal: the table or its file, if the user gave one.
-
-    Returns:
-        The table, and its file if it is from one; None if there is none, or the selector does not use one.
-
-    Raises:
-        UnknownNameError: there is no such selector.
-        InvalidFileError: the file cannot be read, or is not a rehearsal of the repertoire.
     """
     if isinstance(rehearsal, Table):
         return rehearsal, None
@@ -163,27 +130,9 @@ def find_table(
 
 
 def make_selector(selector: AnySelector, context: Context) -> Selector:
-    """Start a selector.
-
-    Raises:
-        UnknownNameError: there is no such selector.
-        InvalidValueError: the context lacks what it needs.
-    """
+    """Start a selector; refused if the context lacks what it needs."""
     entry = find_selector(selector)
-    _check_table(entry, context.table)
-    if entry.needs_truth and context.truth is None:
-        raise InvalidValueError(
-            f"the {entry.name} selector needs the true objectives of all controllers on the damaged robot"
-        )
+    entry.check_table(context.table)
     if entry.thinks and context.thinking is None:
         raise InvalidValueError(f"the {entry.name} selector needs a model of the robot to think with")
-    return entry.kind(context, **entry.settings)
-
-
-def _check_table(entry: SelectorEntry, table: Table | None) -> None:
-    """Refuse to start a selector without the rehearsal that it needs."""
-    if entry.needs_table and table is None:
-        raise InvalidValueError(
-            f"the {entry.name} selector needs a rehearsal of the repertoire: make one with "
-            "`surefoot rehearse`, or choose another selector"
-        )
+    return entry.kind(context)

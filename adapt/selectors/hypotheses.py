@@ -1,7 +1,6 @@
 """`Hypotheses`: what may be wrong with the robot: expectations of any origin, and pairs of single damages.
 
-What two damages at once are expected to do follows from what each does alone and from the healthy robot: the
-functions whose names end in `_of_both` take what is known under one, under the other and when healthy.
+Each `*_of_both` function takes the values under damage A, under damage B and for the healthy robot.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +13,7 @@ import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Damage
-from adapt.expectations import Expectations
-from adapt.rehearsal.conditions import rehearsed_expectations
-from adapt.rehearsal.table import Table
+from adapt.rehearsal.table import Expectations, Table, rehearsed_expectations
 from adapt.selectors.selector import Prior
 
 _Values = TypeVar("_Values", float, np.ndarray)
@@ -26,22 +23,17 @@ _LEAST_HEALTHY = 0.05  # normalised objective on the healthy robot below which s
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What each of h hypotheses expects of a trial of one controller.
+    """What each of h hypotheses expects of a trial of one controller; objectives are normalised.
 
-    Attributes:
-        objective: normalised, (h,).
-        variance: of a single episode around what is expected, (h,).
-        fall: probability, (h,).
-        evidence: (h, e).
-        evidence_variance: the same as `variance`, (h, e).
-        noise_variance: of an episode's normalised objective, typical of the controller whatever is wrong.
+    Variances are those of a single episode around what is expected; `noise_variance` is that of the
+    objective from episode to episode, typical of the controller whatever is wrong.
     """
 
-    objective: np.ndarray
-    variance: np.ndarray
-    fall: np.ndarray
-    evidence: np.ndarray
-    evidence_variance: np.ndarray
+    objective: np.ndarray  # (h,)
+    variance: np.ndarray  # (h,)
+    fall: np.ndarray  # probability, (h,)
+    evidence: np.ndarray  # (h, e)
+    evidence_variance: np.ndarray  # (h, e)
     noise_variance: float
 
 
@@ -50,15 +42,13 @@ class Hypotheses:
 
     Args:
         several: expectations of the same gaits, those that were rehearsed first.
-        floor: objective that is normalised to 0.
-        unit: height above the floor that is normalised to 1.
+        floor: objective that is normalised to 0; `unit`, above it, to 1.
         spread: standard deviation of each number of the evidence over possible damages, (e,).
-        pairs: whether pairs of single damages that were rehearsed are hypotheses too, which needs the healthy
-            condition.
+        pairs: whether pairs of single damages that were rehearsed are hypotheses too, if the healthy
+            condition was.
 
     Attributes:
-        single: damages of the expectations, n of them.
-        rehearsed: how many of these were rehearsed.
+        single: damages of the expectations, n of them, of which the first `rehearsed` were rehearsed.
         names: texts of the damages, (h,); those of the expectations come first, then the pairs.
     """
 
@@ -80,28 +70,28 @@ class Hypotheses:
         return len(self.names)
 
     def normalised(self, objectives: _Values) -> _Values:
-        """Objectives above the floor, in units of the height."""
+        """Objectives above the floor, in units."""
         return (objectives - self.floor) / self.unit
 
     def faults(self, index: int) -> frozenset[tuple[str, str]]:
-        """Parts and kinds of what is wrong under a hypothesis, of whichever strengths."""
+        """Parts and kinds of what is wrong under a hypothesis."""
         n = len(self.single)
         both = (index,) if index < n else self._pairs[index - n]
         return frozenset((part.target, part.kind) for i in both for part in self.single[i].singles)
 
     def objectives(self, which: np.ndarray) -> np.ndarray:
-        """Normalised objectives that some hypotheses, by index, expect of all controllers, (n, k)."""
+        """Normalised objectives of all controllers under some hypotheses, by index, (n, k)."""
         return self._some(self._objectives, which, objective_of_both)
 
     def falls(self, which: np.ndarray) -> np.ndarray:
-        """Probabilities of a fall that some hypotheses, by index, expect of all controllers, (n, k)."""
+        """Probabilities of a fall of all controllers under some hypotheses, by index, (n, k)."""
         return self._some(self._falls, which, fall_of_both)
 
     def at(self, row: int) -> Expected:
         """What all hypotheses expect of a controller."""
-        noise = np.concatenate([some.noise_variance[:, row] for some in self._several])
+        noises = [some.noise_variance[:, row] for some in self._several]
         variance = np.concatenate(
-            [(1 + 1 / some.episodes) * some.noise_variance[:, row] for some in self._several]
+            [(1 + 1 / some.episodes) * noise for some, noise in zip(self._several, noises, strict=True)]
         )
         evidence, scatter = zip(*(some.evidence(row) for some in self._several), strict=True)
         return Expected(
@@ -110,7 +100,7 @@ class Hypotheses:
             self._all(self._falls[:, row], fall_of_both),
             self._all(np.concatenate(evidence), evidence_of_both),
             self._all(np.concatenate(scatter), variance_of_both),
-            float(np.median(noise)) / self.unit**2,
+            float(np.median(np.concatenate(noises))) / self.unit**2,
         )
 
     def _all(self, values: np.ndarray, both: _Both) -> np.ndarray:
@@ -135,7 +125,7 @@ class Hypotheses:
 
 @lru_cache(maxsize=2)
 def rehearsed_hypotheses(table: Table, prior: Prior, *, pairs: bool) -> Hypotheses:
-    """The hypotheses of a rehearsal, which many recoveries in a row may share: they do not change."""
+    """The hypotheses of a rehearsal, which many recoveries in a row may share."""
     expectations = rehearsed_expectations(table, prior.measures)
     floor, unit = prior.min_objective, height(table, prior)
     spread = table.evidence.std(axis=(0, 1), dtype=np.float64)

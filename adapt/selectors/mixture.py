@@ -26,72 +26,42 @@ _LEAST = 1e-12  # standard deviation
 
 @dataclass(frozen=True)
 class ResidualLevel:
-    """How far the truth may be from a hypothesis.
+    """How far the truth may be from a hypothesis."""
 
-    Attributes:
-        residual: standard deviation s of the objective around the hypothesis', normalised.
-        length_scale: ρ, over which the residual changes, in units of the measures.
-        evidence: standard deviation of the evidence around the hypothesis', as a share of its spread.
-        fall: share of trials in which a fall is a matter of chance, whatever the hypothesis says.
-    """
-
-    residual: float
-    length_scale: float
-    evidence: float
-    fall: float
+    residual: float  # standard deviation s of the objective around the hypothesis', normalised
+    length_scale: float  # ρ, over which the residual changes, in units of the measures
+    evidence: float  # standard deviation around the hypothesis', as a share of the spread
+    fall: float  # share of trials in which a fall is a matter of chance
 
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What a trial's measurements may be off by, whatever the hypothesis and the level.
+    """What a trial's measurements may be off by, whatever the hypothesis and the level."""
 
-    Attributes:
-        noise_share: standard deviation of a trial's noise, as a share of the objective measured.
-        noise_offset: the same, of all trials, normalised.
-        common: share of the residual's variance that all controllers have in common.
-        surprise: see `log_objective`.
-        channels: see `log_evidence`.
-    """
-
-    noise_share: float = 0.05
-    noise_offset: float = 0.01
-    common: float = 0.4
-    surprise: float = 0.01
-    channels: float = 3.0
+    noise_share: float = 0.05  # standard deviation of a trial's noise, as a share of the objective
+    noise_offset: float = 0.01  # the same, of all trials, normalised
+    common: float = 0.4  # share of the residual's variance that all controllers have in common
+    surprise: float = 0.01  # see `log_objective`
+    channels: float = 3.0  # see `log_evidence`
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What a mixture implies for k controllers; objectives are normalised.
+    """What a mixture implies for k controllers; objectives are normalised."""
 
-    Attributes:
-        mean: expected objective, (k,).
-        fall: probability of a fall, (k,).
-        gain: expected improvement over the best that was tried, (k,).
-        best: the mean of that one, and at least 0: not to walk at all is always possible.
-    """
-
-    mean: np.ndarray
-    fall: np.ndarray
-    gain: np.ndarray
-    best: float
+    mean: np.ndarray  # expected objective, (k,)
+    fall: np.ndarray  # probability of a fall, (k,)
+    gain: np.ndarray  # expected improvement over the best that was tried, (k,)
+    best: float  # the mean of that one, and at least 0: not to walk at all is always possible
 
 
 class Mixture:
     """Components (level l, hypothesis j), each with a weight and a normal belief in the objectives.
 
     Under a component the objective is F_j(x) + g(x), where g is a Gaussian process with mean 0 and covariance
-    s² ((1 - c) k(x, x') + c). The covariance does not depend on j, so that all hypotheses of a level share
-    one `Posterior`: with y_j = y - F_j at the trials, the belief's mean is F_j + Vᵀ z_j and its variance the
-    same for all j. A weight is the prior's times the likelihood of all trials
-    (`docs/explanations/recovery.md`).
-
-    Args:
-        hypotheses: h of them.
-        prior: probabilities of levels and hypotheses before the first trial, (l, h).
-        levels: how far the truth may be from a hypothesis, l of them.
-        measures: over which the residual is smooth, (k, m).
-        tolerances: of measurements.
+    s² ((1 - c) k(x, x') + c), which does not depend on j: all hypotheses of a level share one `Posterior`.
+    A weight is the prior's, (l, h), times the likelihood of all trials (`docs/explanations/recovery.md`). The
+    residual g is smooth over the measures, (k, m).
     """
 
     def __init__(
@@ -122,11 +92,7 @@ class Mixture:
         return np.asarray(weights / weights.sum())
 
     def belief(self, tried: list[int]) -> Belief:
-        """What it implies after trials of some rows.
-
-        Of the components count the 64 heaviest at most, without those of less than a thousandth of the
-        heaviest's weight.
-        """
+        """What it implies after trials of some rows, by the 64 heaviest components at most."""
         weights = self.weights
         heavy = np.flatnonzero(weights >= _NEGLIGIBLE * weights.max())
         heavy = heavy[np.argsort(-weights.flat[heavy], kind="stable")[:_COMPONENTS]]
@@ -156,7 +122,6 @@ class Mixture:
         self._learn_objective(row, objective, expected)
 
     def _learn_objective(self, row: int, objective: float, expected: Expected) -> None:
-        """Weigh the components by a normalised objective, and correct them."""
         distances = np.linalg.norm(self._measures - self._measures[row], axis=1)
         tolerances, common = self.tolerances, self.tolerances.common
         extra = (tolerances.noise_share * objective) ** 2 + tolerances.noise_offset**2
@@ -200,12 +165,8 @@ def log_objective(residuals: np.ndarray, variances: np.ndarray, *, surprise: flo
 
         log((1 - ε) N(r; 0, v) + ε)
 
-    so that no single trial costs a hypothesis more than log ε.
-
-    Args:
-        residuals: measured minus expected, r.
-        variances: v, like the residuals in shape.
-        surprise: ε, from 0 (exactly normal) to 1.
+    so that no single trial costs a hypothesis more than log ε. The residuals r are measured minus expected,
+    and the variances v have their shape; the surprise ε is from 0 (exactly normal) to 1.
     """
     normal = -0.5 * (residuals**2 / variances + np.log(2 * np.pi * variances))
     if surprise == 0:
@@ -219,16 +180,8 @@ def log_evidence(
     """Log density of the evidence, tempered: as if only some of its numbers were independent.
 
     Each number's density is Student's t with 4 degrees of freedom and scale √(v + δ²), so that an odd one
-    costs little. What the numbers say together is multiplied by min(1, channels / e).
-
-    Args:
-        residuals: measured minus expected, (h, e).
-        variances: v, (h, e).
-        discrepancies: δ², positive, (e,).
-        channels: how many numbers' worth of weight they have together.
-
-    Returns:
-        (h,).
+    costs little. What the numbers say together, (h,), is multiplied by min(1, channels / e). Residuals are
+    measured minus expected, (h, e), variances v (h, e), and discrepancies δ² positive, (e,).
     """
     e = residuals.shape[1]
     constant = gammaln((_FREEDOM + 1) / 2) - gammaln(_FREEDOM / 2) - 0.5 * np.log(_FREEDOM * np.pi)
@@ -255,13 +208,7 @@ def _sum_of_logs(residuals: np.ndarray, variances: np.ndarray, discrepancies: np
 
 
 def log_fall(fell: float, probabilities: np.ndarray, *, doubt: float) -> np.ndarray:
-    """Log probability that a trial ended in a fall, or did not.
-
-    Args:
-        fell: 1 if it did, 0 if not; the mean of several trials of a controller.
-        probabilities: of a fall, of any shape.
-        doubt: share of trials that may as well go either way, from 0 to 1.
-    """
+    """Log probability of a share of trials of a controller that fell, of which some may go either way."""
     p = (1 - doubt) * probabilities + 0.5 * doubt
     return np.asarray(fell * np.log(p) + (1 - fell) * np.log1p(-p))
 
@@ -274,14 +221,7 @@ def add_expected_improvement(
 
     For a belief N(μ, σ²), E[max(f - b, 0)] = (μ - b) Φ(u) + σ φ(u) with u = (μ - b) / σ (Jones, Schonlau &
     Welch 1998, eq. 15); that of a mixture is the weighted sum of its components', since expectations are
-    linear.
-
-    Args:
-        means: μ of n components at k controllers, (n, k).
-        deviations: σ, which they share, (k,).
-        weights: of the components, (n,).
-        best: b.
-        out: to be added to, (k,).
+    linear. Means μ are (n, k), deviations σ, which the components share, (k,), weights (n,) and out (k,).
     """
     n, k = means.shape
     for i in range(n):

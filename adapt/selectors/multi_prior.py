@@ -25,24 +25,6 @@ _NEARBY = 0.4  # length scale over which falls are evidence for other gaits, in 
 _DOUBT = 0.1  # share of falls that happen by chance, whatever was rehearsed
 
 
-@dataclass(frozen=True)
-class Caution:
-    """How a fall is foreseen, and what it costs; p is its probability.
-
-    Attributes:
-        exponent: of 1 - p, by which the expected gain of a trial is multiplied.
-        cost: what a fall costs, as a share of the best objective.
-        by_falls: share of p that comes from what falls alone say is wrong.
-        memory: number of trials that all of that counts as, next to the falls of similar gaits.
-    """
-
-    exponent: float = 2.0
-    cost: float = 0.02
-    by_falls: float = 0.5
-    memory: float = 4.0
-
-
-TOLERANCES, CAUTION = Tolerances(), Caution()
 LEVELS = (
     ResidualLevel(residual=0.05, length_scale=0.2, evidence=0.08, fall=0.08),
     ResidualLevel(residual=0.1, length_scale=0.2, evidence=0.15, fall=0.11),
@@ -59,47 +41,50 @@ class RehearsedSettings:
         levels: how far the truth may be from a hypothesis, at least two, in ascending order of the residual;
             equally probable a priori, except for what `unknown` adds to the last.
         tolerances: of measurements.
-        unknown: prior probability that the damage is unlike anything rehearsed, which is represented by the
-            healthy condition at the last level, in addition to that condition's own share.
         healthy: share of the healthy condition in the probability that `unknown` and `pairs` leave, positive:
             it is what is left when nothing fits.
+        unknown: prior probability that the damage is unlike anything rehearsed, which is represented by the
+            healthy condition at the last level, in addition to that condition's own share.
         pairs: share, in the probability that `unknown` leaves, of pairs of single damages that were not
             rehearsed together; 0 for no such pairs.
-        fitted: share, in what is left, of conditions that were fitted to the trials, if there are any and
-            each is a single fault.
+        fitted: share, in what is left, of conditions that were fitted to the trials, if each is a single
+            fault.
         price: log of the factor by which each further fault makes such a condition less probable.
-        caution: towards falls.
+        exponent: of 1 - p, by which the expected gain of a trial is multiplied; p is the probability of a
+            fall.
+        cost: what a fall costs, as a share of the best objective.
+        by_falls: share of p that comes from what falls alone say is wrong.
+        memory: number of trials that all of that counts as, next to the falls of similar gaits.
         tolerance: share of the best so far that one more trial must be expected to gain.
     """
 
     levels: tuple[ResidualLevel, ...] = LEVELS
-    tolerances: Tolerances = TOLERANCES
+    tolerances: Tolerances = Tolerances()  # noqa: RUF009 (it is frozen)
     healthy: float = 0.1
     unknown: float = 0.1
     pairs: float = 0.2
     fitted: float = 0.5
     price: float = 3.0
-    caution: Caution = CAUTION
+    exponent: float = 2.0
+    cost: float = 0.02
+    by_falls: float = 0.5
+    memory: float = 4.0
     tolerance: float = 0.04
 
 
 class FallRisk:
     """Learns from falls, independently of the posterior over what is wrong.
 
-    A wrong diagnosis predicts falls worse than anything else. So the rehearsed conditions are also weighed by
-    falls alone: whatever the damage, a robot that falls easily resembles the rehearsed ones that did, and a
-    gait that fell under many damages is fragile. The error of a condition is the same in all trials of one
-    gait, which therefore count as one trial with their mean. Falls in trials of similar gaits are added.
-
-    Pairs of hypotheses are not used. Falls are evidence for other gaits over the measures, (k, m).
+    A wrong diagnosis predicts falls badly. So single hypotheses are also weighed by falls alone, where all
+    trials of a gait count as one with their mean. Falls of gaits with similar measures, (k, m), are added.
     """
 
-    def __init__(self, hypotheses: Hypotheses, measures: np.ndarray, caution: Caution) -> None:
+    def __init__(self, hypotheses: Hypotheses, measures: np.ndarray, settings: RehearsedSettings) -> None:
         self._single = hypotheses.falls(np.arange(len(hypotheses.single)))  # (n, k)
         self._falls: dict[int, list[bool]] = {}  # of each trial, by row
         self._logs: dict[int, np.ndarray] = {}  # log likelihoods of these, (n,)
         self._measures = measures
-        self._caution = caution
+        self._settings = settings
         self._fallen = np.zeros(len(measures))  # falls near each controller, each weighted by how near
         self._near = np.zeros(len(measures))  # trials, the same
 
@@ -121,36 +106,21 @@ class FallRisk:
         logs = sum(self._logs.values(), np.zeros(len(self._single)))
         weights = np.exp(logs - logs.max())
         by_falls = (weights / weights.sum()) @ self._single
-        share, memory = self._caution.by_falls, self._caution.memory
+        share, memory = self._settings.by_falls, self._settings.memory
         expected = (1 - share) * believed + share * by_falls
         expected[list(shown)] = list(shown.values())
         return np.asarray((memory * expected + self._fallen) / (memory + self._near))
 
 
 class MultiPrior(Selector):
-    """Multi-prior (model-averaged) map-based Bayesian optimisation.
+    """Multi-prior (model-averaged) map-based Bayesian optimisation, see `docs/explanations/recovery.md`.
 
-    Each hypothesis of what is wrong is a prior for Intelligent Trial and Error (Cully et al. 2015), and the
-    posterior averages over all of them and over how far the truth may be from them.
-
-    After each trial it updates the probabilities of all hypotheses with everything that was measured, see
-    `Mixture` and `docs/explanations/recovery.md`. It tries the controller with the largest
-
-        EI(x) (1 - p(x))^exponent - cost p(x)
-
-    where EI is the expected improvement over the best expectation of a tried controller, and p the
-    probability of a fall, see `FallRisk` and `Caution`. It recommends the tried controller with the
-    largest expectation, not the one with the luckiest trial, and stops when the largest of those values is
-    less than `tolerance` of the expectation of the recommended one.
-
-    Where no hypothesis fits, the levels with a large residual take over, around the hypothesis that fits
-    best. The healthy condition at the last level represents damage unlike anything known: under it the
-    search is map-based Bayesian optimisation. A diagnosis calls it `UNKNOWN`; without the healthy condition
-    there is none.
-
-    Args:
-        context: its prior's measures are what residuals are smooth over, its prior's minimum objective is the
-            zero.
+    Each hypothesis of what is wrong is a prior for Intelligent Trial and Error (Cully et al. 2015); all
+    measurements of a trial update their probabilities, see `Mixture`. The next trial maximises
+    EI(x) (1 - p(x))^exponent - cost p(x), with the expected improvement EI over the best expectation of a
+    tried controller and the probability p of a fall. The search stops when the maximum is less than
+    `tolerance` of that expectation. The healthy condition at the last level stands for damage unlike anything
+    known, which a diagnosis calls `UNKNOWN`.
     """
 
     def __init__(self, context: Context) -> None:
@@ -173,13 +143,12 @@ class MultiPrior(Selector):
             measures=self._measures,
             tolerances=settings.tolerances,
         )
-        self._risk = FallRisk(hypotheses, self._measures, settings.caution)
+        self._risk = FallRisk(hypotheses, self._measures, settings)
         self._believed: Belief | None = None
         for row, outcome in self._outcomes:
             self._weigh(row, outcome)
 
     def _weigh(self, row: int, outcome: Outcome) -> None:
-        """Update the probabilities of the hypotheses, and what is expected under them, by a trial."""
         self._believed = None
         seen = replace(outcome, evidence=self._read(row, outcome))
         self._mixture.learn(row, self._hypotheses.normalised(outcome.objective), seen)
@@ -207,31 +176,21 @@ class MultiPrior(Selector):
         return sorted(found.items(), key=lambda cause: -cause[1])
 
     @property
-    def _tried(self) -> list[int]:
-        """Rows that were tried, without repetitions."""
-        return list(dict.fromkeys(row for row, _ in self._outcomes))
-
-    @property
     def _belief(self) -> Belief:
-        """What is believed by now."""
         if self._believed is None:
-            self._believed = self._mixture.belief(self._tried)
+            tried = list(dict.fromkeys(row for row, _ in self._outcomes))
+            self._believed = self._mixture.belief(tried)
         return self._believed
 
     @property
-    def gain(self) -> np.ndarray:
-        """What a trial of every controller is worth, normalised, (k,)."""
-        fall, caution = self.fall_probability, self.settings.caution
-        return np.asarray(self._belief.gain * (1 - fall) ** caution.exponent - caution.cost * fall)
-
-    def _choose(self, untried: np.ndarray) -> int:
-        return int(np.argmax(np.where(untried, self.gain, -np.inf)))
+    def worth(self) -> np.ndarray:
+        """See `Selector`, normalised."""
+        fall, settings = self.fall_probability, self.settings
+        return np.asarray(self._belief.gain * (1 - fall) ** settings.exponent - settings.cost * fall)
 
     def _satisfied(self) -> str | None:
         belief, settings = self._belief, self.settings
-        untried = np.ones(len(self.prior), np.bool_)
-        untried[self.rows] = False
-        gain = float(np.max(self.gain, where=untried, initial=0.0))
+        gain = float(np.max(self.worth, where=self._untried, initial=0.0))
         if belief.best > 0 and gain < settings.tolerance * belief.best:
             return (
                 f"the selector expects one more trial to gain {gain / belief.best:.1%} of the best gait's "
@@ -263,12 +222,7 @@ def _probabilities(hypotheses: Hypotheses, settings: RehearsedSettings) -> np.nd
     "rehearsed", "infers the damage by a rehearsal and tries what works best under it", needs_table=True
 )
 class Rehearsed(MultiPrior):
-    """`MultiPrior` whose hypotheses are the conditions of a rehearsal, and pairs of its single damages.
-
-    Args:
-        context: the largest objective of its table is the unit.
-        settings: see `RehearsedSettings`.
-    """
+    """`MultiPrior` whose hypotheses are the conditions of a rehearsal, and pairs of its single damages."""
 
     def __init__(self, context: Context, *, settings: RehearsedSettings | None = None) -> None:
         super().__init__(context)

@@ -18,12 +18,8 @@ class Prior:
 
     Attributes:
         objectives: (k,), on the intact robot, in units of the objective.
-        measures: (k, m), on the intact robot; or any other features in which controllers that behave
-            similarly on a damaged robot are near each other.
+        measures: (k, m), on the intact robot, or other features by which similar controllers are near.
         min_objective: the worst objective that counts, the zero of shares such as "90% of the best".
-
-    Raises:
-        InvalidValueError: there is no controller, a shape is wrong or a value is not finite.
     """
 
     objectives: np.ndarray
@@ -56,13 +52,9 @@ class Context:
         seed: of the selector's random choices, at least 0; not every selector makes any.
         max_falls: how many trials may end in a fall, at least 1; any number by default.
         table: the rehearsal of the repertoire, for selectors that need one.
-        truth: objectives of the controllers on the damaged robot, (k,), for the oracle.
         thinking: what the robot may do between two trials, for selectors that simulate.
-        on_thinking: called with the share of that which is used up.
+        on_thinking: called with the share of its limit that is used up.
         on_refining: called with the share of a refinement that is done.
-
-    Raises:
-        InvalidValueError: `trials` or `max_falls` is less than 1.
     """
 
     prior: Prior
@@ -70,7 +62,6 @@ class Context:
     seed: int = 0
     max_falls: int | None = None
     table: Table | None = None
-    truth: np.ndarray | None = None
     thinking: Thinking | None = None
     on_thinking: Callable[[float], None] | None = None
     on_refining: Callable[[float], None] | None = None
@@ -85,10 +76,8 @@ class Context:
 class Selector(ABC):
     """Chooses which of k controllers to try next: `ask`, then `tell`, until `done` gives a reason to stop.
 
-    A controller that was tried is not proposed again, unless repeating trials is what the selector does.
-
-    Args:
-        context: what is known before the first trial.
+    A selector of one's own says what it expects, `predicted`, and what trials are worth; `_learn` and
+    `_satisfied` may be overridden.
 
     Attributes:
         prior, trials, max_falls: of the context.
@@ -111,24 +100,19 @@ class Selector(ABC):
     def predicted(self) -> np.ndarray:
         """Expected objective of every controller on the damaged robot, (k,), in units of the objective."""
 
-    def ask(self) -> int:
-        """Row of the controller to try next; the same until `tell` is called.
+    @property
+    @abstractmethod
+    def worth(self) -> np.ndarray:
+        """What a trial of every controller is worth, (k,), in any units; the first of equals comes first."""
 
-        Raises:
-            RuntimeError: every controller was tried.
-        """
-        if self._exhausted():
+    def ask(self) -> int:
+        """Row of the untried controller to try next; the same until `tell` is called."""
+        if len(self._told) == len(self.prior):
             raise RuntimeError("ask was called after every controller was tried: check done first")
-        untried = np.ones(len(self.prior), np.bool_)
-        untried[self.rows] = False
-        return self._choose(untried)
+        return int(np.argmax(np.where(self._untried, self.worth, -np.inf)))
 
     def tell(self, row: int, outcome: Outcome) -> None:
-        """Learn what a controller did on the damaged robot, whoever proposed it.
-
-        Raises:
-            InvalidValueError: there is no such row, or the evidence is not what the selector knows.
-        """
+        """Learn what a controller did on the damaged robot, whoever proposed it."""
         if not 0 <= row < len(self.prior):
             raise InvalidValueError(f"row must be from 0 to {len(self.prior) - 1}, not {row}")
         self._learn(int(row), outcome)
@@ -140,11 +124,6 @@ class Selector(ABC):
     def means(self) -> dict[int, float]:
         """Mean objective of each row that was tried."""
         return {row: sum(objectives) / len(objectives) for row, objectives in self._told.items()}
-
-    def leader(self) -> int:
-        """Row with the highest mean of those that were tried, the first of equals."""
-        means = self.means()
-        return max(means, key=lambda row: means[row])
 
     @property
     def fall_probability(self) -> np.ndarray | None:
@@ -182,7 +161,7 @@ class Selector(ABC):
             return reason
         if reason := self.spent():
             return reason
-        return "every controller was tried" if self._exhausted() else None
+        return "every controller was tried" if len(self._told) == len(self.prior) else None
 
     def spent(self) -> str | None:
         """Why no more trials are allowed, in words, or None where some are left."""
@@ -190,13 +169,12 @@ class Selector(ABC):
             return f"the robot fell {self.falls} times, and more is not allowed"
         return f"all {self.trials} trials are used up" if len(self.rows) >= self.trials else None
 
-    @abstractmethod
-    def _choose(self, untried: np.ndarray) -> int:
-        """Return a row, one for which `untried`, (k,) bool, is true unless the selector repeats trials."""
-
-    def _exhausted(self) -> bool:
-        """Whether no controller is left to be tried."""
-        return len(self._told) == len(self.prior)
+    @property
+    def _untried(self) -> np.ndarray:
+        """Which controllers were not tried yet, (k,) bool."""
+        untried = np.ones(len(self.prior), np.bool_)
+        untried[self.rows] = False
+        return untried
 
     def _learn(self, row: int, outcome: Outcome) -> None:  # noqa: B027 (what was told is kept by `tell`)
         """Take in a trial, which is not yet in `rows` and `objectives`."""

@@ -1,60 +1,45 @@
 """`Fitted`: fits its simulator to what trials show, and tries what works best in it."""
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import damage_from
 from adapt.records import TRUSTED, Outcome, RefinedGait, Thought
-from adapt.rehearsal.conditions import rehearsed_expectations
-from adapt.rehearsal.table import Table, widen
+from adapt.rehearsal.table import Table, rehearsed_expectations, widen
 from adapt.selectors.catalogue import register
 from adapt.selectors.hypotheses import Hypotheses, height, rehearsed_hypotheses
-from adapt.selectors.multi_prior import (
-    LEVELS,
-    UNKNOWN,
-    MultiPrior,
-    RehearsedSettings,
-    ResidualLevel,
-    Tolerances,
-)
+from adapt.selectors.mixture import ResidualLevel, Tolerances
+from adapt.selectors.multi_prior import LEVELS, UNKNOWN, MultiPrior, RehearsedSettings
 from adapt.selectors.selector import Context
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import Forecast, gait_features
-from adapt.self_model.rating import RATING, Model, Rating
+from adapt.self_model.rating import TOLERANCE, WEIGHT, Model, Rating
 from adapt.self_model.relearner import Relearner
 from adapt.self_model.suspects import Suspects
 from adapt.self_model.twin import Twin
-from repertoire.execution.resources import one_blas_thread
+from repertoire.execution.running import one_blas_thread
 from robots.errors import InvalidValueError
 
-_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=RATING.tolerance, fall=0.06)  # it was found
-_LEVELS = (_EXACT, *(replace(level, evidence=RATING.tolerance) for level in LEVELS))
+_EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # it was found
+_LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
+GOOD = 0.6  # share of the best healthy objective from which a gait is not worth a search for a better one
 REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
-
-
-@dataclass(frozen=True)
-class PlanSettings:
-    """What the limits are spent on after a trial."""
-
-    fitted: float = 0.6  # share of the limits that goes into the fit, if it takes so much
-    models: int = 6  # fitted ones that are hypotheses
-    alike: int = 2  # of these, with the same damages in other strengths
-    rounds: tuple[int, ...] = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
-    explored: float = 0.8  # share of the limits after which the best model gets no further rounds
-    finalists: int = 8
-    seeds: tuple[int, ...] = (6, 3)  # episodes of finalists, and of each gait tried, under the best models
-    passes: int = 4  # most rounds of finalists: those that were lucky in one episode make room for others
-    starts: int = 256  # gaits that a search may start from: those of which most is expected
-    noise: float = (
-        0.03  # deviation of an episode where nothing was rehearsed, as a share of the best objective
-    )
-
-
-PLAN = PlanSettings()
+# What the limit is spent on after a trial
+_FITTED = 0.6  # share of it that goes into the fit, if it takes so much
+_MODELS = 6  # fitted ones that are hypotheses
+_ALIKE = 2  # of these, with the same damages in other strengths
+_ROUNDS = (4, 2, 1, 1, 1, 1)  # of each model, the best one first
+_EXPLORED = 0.8  # share of the limit after which the best model gets no further rounds
+_FINALISTS = 8
+_SEEDS = (6, 3)  # episodes of finalists, and of each gait tried, under the best models
+_PASSES = 4  # most rounds of finalists: those that were lucky in one episode make room for others
+_STARTS = 256  # gaits that a search may start from: those of which most is expected
+# Deviation of an episode where nothing was rehearsed, as a share of the best objective
+_NOISE = 0.03
 
 
 @register(
@@ -65,20 +50,11 @@ PLAN = PlanSettings()
 class Fitted(MultiPrior):
     """Resilient machines (Bongard, Zykov & Lipson 2006) joined with a repertoire and a rehearsal.
 
-    After each trial of a gait the simulator's faults are fitted to all traces, see `Fit`. The best fits run
-    some gaits; what all others would do under them is forecast, see `Forecast`. Then they are hypotheses,
-    next to the conditions of the rehearsal. These run the gaits that were tried too, so that
-    traces are evidence of all hypotheses alike. The levels tolerate the same of traces, which tell what is
-    wrong; how far from it the truth is, objectives and falls tell, since a model may be right about nearly
-    all features of a trace and wrong about how far the robot came. Finalists run several times under the best
-    models before one of them is proposed.
-
-    Where the best fit explains less than 30% of what sets the trials apart from those of a healthy robot, the
-    registry hardly holds what is wrong, and a misfit would mislead with confidence. Then it believes what
-    `Rehearsed` does without all of this. So it does as long as no trial has a trace.
-
-    Args:
-        context: what is known; its table may be None.
+    After the first trial of each gait, `Fit` fits faults to all traces; the best fits run some gaits,
+    `Forecast` predicts the others, and the fits become hypotheses next to the conditions of the rehearsal.
+    All levels tolerate the same of traces: how far a model is from the truth, objectives and falls tell.
+    As long as the best fit explains less than 30% of what sets the trials apart from those of a healthy
+    robot, it believes what `Rehearsed` does.
     """
 
     def __init__(self, context: Context) -> None:
@@ -100,7 +76,7 @@ class Fitted(MultiPrior):
         models = self._rating.models
         self._known = [models[text] for text in self._table.conditions if text in models]
         self._forecast = Forecast(self._twin, self._take_in_library(), seed=context.seed)
-        tolerances = Tolerances(channels=RATING.weight * len(self._features))
+        tolerances = Tolerances(channels=WEIGHT * len(self._features))
         self._traced = RehearsedSettings(levels=_LEVELS, tolerances=tolerances, price=thinking.price)
         self._plain = RehearsedSettings()
         self._fitted: list[Model] = []
@@ -156,26 +132,28 @@ class Fitted(MultiPrior):
         return tuple(self._found)
 
     def _take_in_library(self) -> np.ndarray:
-        """Know what was rehearsed of all gaits; returns their features."""
+        """Know what was rehearsed of all gaits; returns their features, (k, f)."""
         library = self._table.take([str(model.damage) for model in self._known])
         self._conditions = rehearsed_expectations(library, self._measures)
         self._unit = height(library, self.prior)
         return gait_features(self._conditions.objectives / self._unit, self._measures)
 
     def _worth_refining(self, relearner: Relearner, row: int) -> bool:
-        """Whether what is wrong is known well enough after the first trial of a gait, and trials are left."""
+        """Whether a search may pay after a gait's first trial, and what is wrong is known well enough."""
+        zero = self._twin.thinking.aim.zero
         return (
             relearner.searches < REFINEMENTS
             and self._explained >= TRUSTED
             and sum(tried == row for tried, _ in self._outcomes) == 1
             and len(self._outcomes) < self.trials
+            and self.predicted.max() - zero < GOOD * (self.prior.objectives.max() - zero)
             and not self._twin.thinking.hurried()
         )
 
     def _refine(self, relearner: Relearner) -> None:
         """Refine the most promising gaits on what is believed to be wrong, and know the result as a gait."""
         causes = [(damage_from(text), p) for text, p in super().diagnosis() if text != UNKNOWN]
-        rows = np.argsort(-self.predicted, kind="stable")[: PLAN.starts].tolist()
+        rows = np.argsort(-self.predicted, kind="stable")[:_STARTS].tolist()
         found = relearner.refine(causes, rows)
         if found is None:
             return
@@ -189,12 +167,11 @@ class Fitted(MultiPrior):
         self._forecast.widen(self._take_in_library())
         for model in self._fitted:
             if model in self._forecast:
-                self._forecast.run(model, [found.row], PLAN.seeds[0])
+                self._forecast.run(model, [found.row], _SEEDS[0])
         self._believe()
         self._conclude()
 
     def _think(self, row: int, outcome: Outcome) -> Thought | None:
-        """Take in a trial, and simulate if it has a trace."""
         if not len(outcome.trace):
             self._believe()
             return None
@@ -202,7 +179,7 @@ class Fitted(MultiPrior):
         self._twin.begin()
         self._rating.tell(row, np.asarray(outcome.trace), outcome.fell)
         if new:
-            self._fit.search(PLAN.fitted)
+            self._fit.search(_FITTED)
             self._plan()
         else:  # a confirmation: it is time to walk, not to think
             self._believe()
@@ -212,19 +189,19 @@ class Fitted(MultiPrior):
     def _plan(self) -> None:
         """Run gaits under the best models, those last that are likely to be proposed."""
         self._fitted = self._likeliest()
-        for model, rounds in zip(self._fitted, PLAN.rounds, strict=False):
+        for model, rounds in zip(self._fitted, _ROUNDS, strict=False):
             for _ in range(rounds):
                 if self._twin.spent < 1:
                     self._forecast.explore(model, self._foreseen, self._fitted[:2])
         if self._fitted:
             best = self._fitted[0]
-            while self._twin.spent < PLAN.explored and not self._forecast.complete(best):
+            while self._twin.spent < _EXPLORED and not self._forecast.complete(best):
                 self._forecast.explore(best, self._foreseen, [])
         self._believe()
-        for _ in range(PLAN.passes):
+        for _ in range(_PASSES):
             before = self._twin.episodes
-            rows = np.argsort(-self.gain, kind="stable")[: PLAN.finalists]
-            for model, seeds in zip(self._fitted, PLAN.seeds, strict=False):
+            rows = np.argsort(-self.worth, kind="stable")[:_FINALISTS]
+            for model, seeds in zip(self._fitted, _SEEDS, strict=False):
                 if self._twin.spent < 1:
                     self._forecast.run(model, [*rows.tolist(), *self._rating.trials], seeds)
             if self._twin.episodes == before:
@@ -235,17 +212,16 @@ class Fitted(MultiPrior):
         """Fits that are better than all that was rehearsed, few of which differ in strengths alone."""
         chosen: list[Model] = []
         alike: dict[object, int] = defaultdict(int)
-        for model in self._rating.best(20 * PLAN.models):
+        for model in self._rating.best(20 * _MODELS):
             if model in self._known:
                 break  # what follows is less likely than what was rehearsed
             kinds = tuple((single.target, single.kind) for single in model.damage.singles)
-            if alike[kinds] < PLAN.alike:
+            if alike[kinds] < _ALIKE:
                 alike[kinds] += 1
                 chosen.append(model)
-        return chosen[: PLAN.models]
+        return chosen[:_MODELS]
 
     def _believe(self) -> None:
-        """Believe in what was rehearsed and what was fitted, by their traces."""
         fitted = [model for model in self._fitted if model in self._forecast]
         known = replace(self._conditions, evidence=self._rating.evidence_of(self._known))
         hypotheses = Hypotheses(
@@ -266,7 +242,6 @@ class Fitted(MultiPrior):
             self._expect(hypotheses, self._plain, self._evidence_of)
 
     def _evidence_of(self, _: int, outcome: Outcome) -> np.ndarray:
-        """What the rehearsal knows of a trial."""
         return np.asarray(outcome.evidence) if self._rehearsed else np.empty(0)
 
     def _features_of(self, row: int, outcome: Outcome) -> np.ndarray:
@@ -285,7 +260,7 @@ def _healthy_table(context: Context) -> Table:
     return Table(
         conditions=(HEALTHY,),
         objectives=objectives,
-        noise=np.full_like(objectives, PLAN.noise * max(span, 0.0)),
+        noise=np.full_like(objectives, _NOISE * max(span, 0.0)),
         falls=np.zeros_like(objectives),
         evidence=nothing,
         evidence_std=nothing,

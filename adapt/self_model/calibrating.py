@@ -1,13 +1,12 @@
 """`calibrate`: fits models of a whole robot to traces of some gaits, before anything breaks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from adapt.self_model.calibration import PRIOR, CalibratedGait, Calibration, Parameters
 from adapt.self_model.features import Features
-from repertoire.execution.resources import one_blas_thread
+from repertoire.execution.running import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.arrays import whole_number
 from robots.description import Randomization
@@ -22,28 +21,19 @@ from robots.simulation.trace import SENSORS, TraceColumns
 
 _MEDIAN_SQUARE = 0.4549  # of a standard normal number
 _THIRD_DIFFERENCE = 20.0  # variance of that of white noise
-
-
-@dataclass(frozen=True)
-class CalibrationSettings:
-    """How models are drawn, and how their traces are compared with those of the robot."""
-
-    models: int = 200
-    rounds: int = 3
-    least_spread: float = 0.05  # of the models of a round, as a share of the prior's
-    least_stepped: float = 0.5  # likewise of what is a whole number, and is known before the last round
-    depends: float = 3.0  # standard errors by which a feature must depend on a parameter to count
-    weight: float = 0.5  # of the features' log likelihoods, since they depend on each other
-    tolerance: float = 0.005  # share of a feature's spread over the prior by which any model is off
-    freedom: float = 4.0  # degrees of freedom of Student's t
-    reweightings: int = 10  # after which its mode is found
-    cut: float = 0.02  # share of models at either end whose features are drawn in: some fell
-    checks: int = 16  # models by which the result is judged
-    batch: int = 25  # models that are simulated at a time
-    foreign: float = 2.5  # `CalibratedGait.off` of a robot that is damaged or walks otherwise
-
-
-CALIBRATION = CalibrationSettings()
+# How models are drawn, and how their traces are compared with those of the robot
+_ROUNDS = 3
+_LEAST_SPREAD = 0.05  # of the models of a round, as a share of the prior's
+_LEAST_STEPPED = 0.5  # likewise of what is a whole number, and is known before the last round
+_DEPENDS = 3.0  # standard errors by which a feature must depend on a parameter to count
+_WEIGHT = 0.5  # of the features' log likelihoods, since they depend on each other
+_TOLERANCE = 0.005  # share of a feature's spread over the prior by which any model is off
+_FREEDOM = 4.0  # degrees of freedom of Student's t
+_REWEIGHTINGS = 10  # after which its mode is found
+_CUT = 0.02  # share of models at either end whose features are drawn in: some fell
+_CHECKS = 16  # models by which the result is judged
+_BATCH = 25  # models that are simulated at a time
+_FOREIGN = 2.5  # `CalibratedGait.off` of a robot that is damaged or walks otherwise
 _Gait = tuple[int, np.ndarray]
 
 
@@ -53,7 +43,7 @@ def calibrate(
     *,
     prior: Randomization = PRIOR,
     sensors: Sequence[str] = SENSORS,
-    models: int = CALIBRATION.models,
+    models: int = 200,
     seed: int = 1,
     backend: Backend = ALL_CORES,
     on_progress: Callable[[float], None] | None = None,
@@ -72,7 +62,7 @@ def calibrate(
         sensors: that the robot has, see `robots.simulation.trace`.
         models: how many run each gait in each of three rounds, and are drawn in the end.
         seed: from which all random numbers derive.
-        backend: what runs the episodes. The result does not depend on it.
+        backend: what runs the episodes.
         on_progress: called with the share that is done.
     """
     if not before:
@@ -91,19 +81,19 @@ def calibrate(
     size, spread = len(parameters.names), np.empty(0)
     mean, covariance = np.zeros(size), np.eye(size)
     with one_blas_thread():  # small matrices; its threads would wait for those of the simulation
-        for number in range(CALIBRATION.rounds):
-            last = number == CALIBRATION.rounds - 1
+        for number in range(_ROUNDS):
+            last = number == _ROUNDS - 1
             moving = parameters.free & ~(parameters.stepped & last)
-            narrow = np.where(parameters.stepped, CALIBRATION.least_stepped, CALIBRATION.least_spread)
+            narrow = np.where(parameters.stepped, _LEAST_STEPPED, _LEAST_SPREAD)
             scatter = np.where(moving, np.maximum(np.sqrt(np.diag(covariance)), narrow), 0.0)
             places = mean + scatter * rng.standard_normal((models, len(mean)))
             shown, _ = traced.run(_robots(parameters, parameters.values(places)), rng, learn=True)
             spread = spread if number else shown.std(axis=0)
-            floor = np.tile(features.floor, len(before)) ** 2 + (CALIBRATION.tolerance * spread) ** 2
+            floor = np.tile(features.floor, len(before)) ** 2 + (_TOLERANCE * spread) ** 2
             found = _posterior(places[:, moving], shown, traced.measured(), floor)
             mean[moving], covariance[np.ix_(moving, moving)] = found
             if on_progress:
-                on_progress((number + 1) / (CALIBRATION.rounds + 1))
+                on_progress((number + 1) / (_ROUNDS + 1))
     covariance[np.ix_(~moving, moving)] = covariance[np.ix_(moving, ~moving)] = 0
     places = rng.multivariate_normal(mean, covariance, models)
     values = parameters.values(places)
@@ -122,41 +112,32 @@ def calibrate(
 def _posterior(
     places: np.ndarray, shown: np.ndarray, measured: np.ndarray, floor: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of standard normal parameters, (p,) and (p, p), given measured features.
+    """Mean and covariance of standard normal parameters, (p,) and (p, p), given measured features, (e,).
 
-    Args:
-        places: parameters of n models, (n, p).
-        shown: features of one trace of each, (n, e).
-        measured: (e,).
-        floor: variance of what any model may be off by, (e,).
+    n models with the parameters `places`, (n, p), have shown features in a trace each, (n, e); `floor` is the
+    variance of what any model may be off by, (e,).
     """
     n, p = places.shape
-    shown = np.clip(shown, *np.quantile(shown, (CALIBRATION.cut, 1 - CALIBRATION.cut), axis=0))
+    shown = np.clip(shown, *np.quantile(shown, (_CUT, 1 - _CUT), axis=0))
     inputs = np.column_stack([np.ones(n), places])
     found, *_ = np.linalg.lstsq(inputs, shown)
     left = ((shown - inputs @ found) ** 2).sum(axis=0) / (n - p - 1)
     errors = np.sqrt(np.diag(np.linalg.inv(inputs.T @ inputs))[:, None] * left)
     # what may be chance would add up over hundreds of features
-    slopes = np.where(np.abs(found) > CALIBRATION.depends * errors, found, 0.0)[1:]
+    slopes = np.where(np.abs(found) > _DEPENDS * errors, found, 0.0)[1:]
     centre = (shown - places @ slopes).mean(axis=0)
     variance = floor + (shown - centre - places @ slopes).var(axis=0)
     mean, precision = places.mean(axis=0), np.eye(p)
-    for _ in range(CALIBRATION.reweightings):
+    for _ in range(_REWEIGHTINGS):
         squares = (measured - centre - mean @ slopes) ** 2 / variance
-        weighted = slopes * (
-            CALIBRATION.weight * (CALIBRATION.freedom + 1) / (CALIBRATION.freedom + squares) / variance
-        )
+        weighted = slopes * (_WEIGHT * (_FREEDOM + 1) / (_FREEDOM + squares) / variance)
         precision = np.eye(p) + weighted @ slopes.T
         mean = np.linalg.solve(precision, weighted @ (measured - centre))
     return mean, np.linalg.inv(precision)
 
 
 class _Traced:
-    """Runs the gaits whose traces were recorded on models of their robot.
-
-    Attributes:
-        noise: standard deviation of what sensors add to each column of a trace, (c,), once it was learnt.
-    """
+    """Runs the gaits whose traces were recorded on models of their robot."""
 
     def __init__(
         self,
@@ -170,7 +151,7 @@ class _Traced:
         self.repertoire, self.before, self.features = repertoire, before, features
         self._seed, self._backend, self._count = seed, backend, 0
         self._columns = TraceColumns.of(repertoire.robot)
-        self.noise = np.zeros(self._columns.end)
+        self.noise = np.zeros(self._columns.end)  # standard deviation of what sensors add, once it was learnt
 
     def measured(self) -> np.ndarray:
         """Features of what was recorded, gait after gait, (g e,)."""
@@ -184,8 +165,8 @@ class _Traced:
         The noise of sensors is drawn; `learn` finds out how strong that is by these traces.
         """
         rows, found = [row for row, _ in self.before], list[np.ndarray]()
-        for start in range(0, len(robots), CALIBRATION.batch):
-            some = robots[start : start + CALIBRATION.batch]
+        for start in range(0, len(robots), _BATCH):
+            some = robots[start : start + _BATCH]
             seeds = derive_seeds(self._seed, SeedFamily.CALIBRATION, self._count, len(some) * len(rows))
             self._count += len(seeds)
             episodes = self._backend.run(
@@ -200,14 +181,11 @@ class _Traced:
         by_gait = [found[number :: len(rows)] for number in range(len(rows))]
         if learn:
             self._learn_noise(by_gait)
-        shown = [
-            self.features.of([self._noisy(trace, rng) for trace in traces], len(recorded))
-            for traces, (_, recorded) in zip(by_gait, self.before, strict=True)
-        ]
-        ways = [
-            [self.distance(trace[: len(recorded)]) for trace in traces]
-            for traces, (_, recorded) in zip(by_gait, self.before, strict=True)
-        ]
+        shown, ways = [], []
+        for traces, (_, recorded) in zip(by_gait, self.before, strict=True):
+            noisy = [trace + self.noise * rng.standard_normal(trace.shape) for trace in traces]
+            shown.append(self.features.of(noisy, len(recorded)))
+            ways.append([self.distance(trace[: len(recorded)]) for trace in traces])
         return np.concatenate(shown, axis=1), np.array(ways).T
 
     def distance(self, trace: np.ndarray) -> float:
@@ -215,21 +193,14 @@ class _Traced:
         x = trace[:, self._columns.position]
         return float(x[-1] - x[0]) if len(x) else 0.0
 
-    def _noisy(self, trace: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return trace + self.noise * rng.standard_normal(trace.shape)
-
     def _learn_noise(self, by_gait: Sequence[Sequence[np.ndarray]]) -> None:
         """Find out what sensors add by third differences, which what moves smoothly hardly has."""
         at = self._columns
         measured = np.mean([_roughness(trace) for _, trace in self.before], axis=0)
         shown = np.mean([_roughness(trace) for traces in by_gait for trace in traces], axis=0)
         more = np.maximum(measured - shown, 0)
-        for first, end in (
-            (at.angle, at.torque),
-            (at.torque, at.attitude),
-            (at.attitude, at.rate),
-            (at.position, at.end),
-        ):
+        ends = (at.angle, at.torque), (at.torque, at.attitude), (at.attitude, at.rate), (at.position, at.end)
+        for first, end in ends:
             self.noise[first:end] = np.sqrt(np.median(more[first:end]))
 
 
@@ -242,7 +213,6 @@ def _roughness(trace: np.ndarray) -> np.ndarray:
 
 
 def _robots(parameters: Parameters, values: np.ndarray) -> list[Robot]:
-    """Models of a robot with parameters, (n, p)."""
     draws = enumerate(map(parameters.draw, values))
     return [model_of(parameters.robot, draw, f"model {number}", unseen=True) for number, draw in draws]
 
@@ -250,9 +220,8 @@ def _robots(parameters: Parameters, values: np.ndarray) -> list[Robot]:
 def _judged(
     traced: _Traced, parameters: Parameters, values: np.ndarray, rng: np.random.Generator
 ) -> tuple[CalibratedGait, ...]:
-    """How well models do what the robot did."""
-    fitted, ways = traced.run(_robots(parameters, values[: CALIBRATION.checks]), rng)
-    built, ways_built = traced.run([parameters.robot] * CALIBRATION.checks, rng)
+    fitted, ways = traced.run(_robots(parameters, values[:_CHECKS]), rng)
+    built, ways_built = traced.run([parameters.robot] * _CHECKS, rng)
     gaits, e = [], len(traced.features)
     scale = np.sqrt(fitted.var(axis=0, ddof=1) + np.tile(traced.features.floor, len(traced.before)) ** 2)
     squares, built_squares = (
@@ -280,9 +249,8 @@ def _judged(
 
 
 def _check(gaits: Sequence[CalibratedGait]) -> None:
-    """Refuse traces that no model reproduces."""
     worst = max(gaits, key=lambda gait: gait.off)
-    if worst.off > CALIBRATION.foreign:
+    if worst.off > _FOREIGN:
         raise InvalidValueError(
             f"no model within the ranges does what the robot did in the gait of {worst.name}: {worst.joint} "
             f"is off by {worst.off:.1f} standard deviations; is the robot whole, and is it this gait?"
@@ -291,7 +259,7 @@ def _check(gaits: Sequence[CalibratedGait]) -> None:
 
 def _robust(residuals: np.ndarray) -> np.ndarray:
     """Squares of residuals, as Student's t has them."""
-    return np.asarray((CALIBRATION.freedom + 1) * np.log1p(residuals**2 / CALIBRATION.freedom))
+    return np.asarray((_FREEDOM + 1) * np.log1p(residuals**2 / _FREEDOM))
 
 
 def _moments(values: np.ndarray) -> tuple[float, float]:

@@ -49,16 +49,10 @@ PRIOR = Randomization(
 
 
 class Parameters:
-    """The p numbers by which models of a robot differ, in the order of their names.
+    """The p numbers by which models of a robot differ, such as `strength of left_front_coxa`.
 
-    Args:
-        robot: whole.
-        prior: what they are before anything is known: uniform in these ranges. The noise of observations
-            counts where a controller sees them.
-
-    Attributes:
-        names: such as `strength of left_front_coxa`, (p,).
-        low, high: of each, (p,); equal where it is known.
+    Beforehand they are uniform in the ranges of the `prior`, from `low` to `high`, (p,) each, which are equal
+    where a number is known. The noise of observations counts where a controller sees them.
     """
 
     def __init__(self, robot: Robot, prior: Randomization = PRIOR) -> None:
@@ -104,10 +98,8 @@ class Parameters:
 
     def draw(self, values: np.ndarray) -> Draw:
         """The model of some parameters, (p,)."""
-        rest = list(map(float, values))
-        mass, rest = rest[: self._bodies], rest[self._bodies :]
-        friction, rest = rest[0], rest[1:]
-        strength, rest = rest[: self._motors], rest[self._motors :]
+        ends = np.cumsum([self._bodies, 1, self._motors])
+        mass, (friction,), strength, rest = (part.tolist() for part in np.split(values, ends))
         damping, *offset, delay, noise = rest
         return Draw(
             mass=tuple(mass),
@@ -121,28 +113,21 @@ class Parameters:
 
 
 class CalibratedGait(Record):
-    """How well the traces of a gait are reproduced.
+    """How well the trace of a gait is reproduced.
 
-    Attributes:
-        name: of the gait.
-        steps: control steps of the trace.
-        distance: that the robot walked [m].
-        as_built: mean and standard deviation of what its model walked before the calibration [m].
-        calibrated: those of the models of the calibration [m].
-        off_as_built: by how much what sensors show was off before, of the joint of which it was most, in
-            standard deviations of what the calibrated models show, robustly.
-        off: the same afterwards.
-        joint: which joint that is then, or `the body`.
+    Distances of models are means and standard deviations.
     """
 
     name: str
-    steps: int
-    distance: Finite
-    as_built: tuple[Finite, Finite]
-    calibrated: tuple[Finite, Finite]
+    steps: int  # control steps of the trace
+    distance: Finite  # that the robot walked [m]
+    as_built: tuple[Finite, Finite]  # that its model walked before the calibration [m]
+    calibrated: tuple[Finite, Finite]  # that the models of the calibration walk [m]
+    # by how much what sensors show was off before, of the joint of which it was most, in standard deviations
+    # of what the calibrated models show, robustly
     off_as_built: Finite
-    off: Finite
-    joint: str
+    off: Finite  # the same afterwards
+    joint: str  # which joint that is then, or `the body`
 
 
 @dataclass(frozen=True)
@@ -156,35 +141,21 @@ class Interval:
     high: float
 
     @property
-    def share(self) -> float:
-        """Width, as a share of the prior's."""
-        return (self.high - self.low) / (self.prior[1] - self.prior[0])
-
-    @property
     def constrained(self) -> bool:
         """Whether the traces constrain it: its interval is less than half of what it was."""
-        return self.share < _CONSTRAINED
+        return (self.high - self.low) / (self.prior[1] - self.prior[0]) < _CONSTRAINED
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A posterior over what a `Randomization` draws from, see `calibrate`.
+    """A posterior over what a `Randomization` draws from, see `calibrate`."""
 
-    Attributes:
-        parameters: what was fitted, and within which ranges.
-        values: of the parameters of n models, (n, p).
-        noise: standard deviation of the noise in each column of a trace, (c,).
-        solutions: of the gaits whose traces were recorded, (g, w) float32.
-        traces: of each of these gaits, one.
-        gaits: how well these are reproduced.
-    """
-
-    parameters: Parameters
-    values: np.ndarray
-    noise: np.ndarray
-    solutions: np.ndarray
-    traces: tuple[np.ndarray, ...]
-    gaits: tuple[CalibratedGait, ...]
+    parameters: Parameters  # what was fitted, and within which ranges
+    values: np.ndarray  # of the parameters of n models, (n, p)
+    noise: np.ndarray  # standard deviation of the noise in each column of a trace, (c,)
+    solutions: np.ndarray  # of the gaits whose traces were recorded, (g, w) float32
+    traces: tuple[np.ndarray, ...]  # of each of these gaits, one
+    gaits: tuple[CalibratedGait, ...]  # how well these are reproduced
 
     @cached_property
     def randomization(self) -> Randomization:
@@ -234,9 +205,6 @@ def read_traces(
         paths: CSV files, see `read_trace`, or folders, of which all CSV files count.
         repertoire: of the gaits.
         sensors: that the robot has; columns of others need not be there.
-
-    Raises:
-        InvalidFileError: a file cannot be read or is no trace of a gait, or a folder has none.
     """
     found = []
     for path in paths:
@@ -262,7 +230,7 @@ def _row_of(repertoire: Repertoire, gait: str) -> int:
 
 
 def write_calibration(path: str | Path, calibration: Calibration) -> None:
-    """Write a calibration to a file in one step; raises an `InvalidFileError` where it cannot be written."""
+    """Write a calibration to a file in one step."""
     traces = {f"traces/{number}": trace for number, trace in enumerate(calibration.traces)}
     contents = Contents(
         {

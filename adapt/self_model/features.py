@@ -12,6 +12,7 @@ from robots.robot import Robot
 from robots.simulation.trace import SENSORS, TraceColumns
 
 _WINDOWS = 5
+_LONGEST = 250  # control steps that count: what is wrong shows within seconds
 _ERROR = "encoders: {} mean error [rad]"
 _TORQUE_SHARE = "encoders+currents: {} share of usual torque [1]"
 # The features of joints and of the whole robot, and what each may be off by in any case: resolution and drift
@@ -54,23 +55,16 @@ def check_sensors(sensors: Sequence[str]) -> tuple[str, ...]:
 class Features:
     """Reads features off traces of a robot.
 
-    Of every joint: mean and standard deviation of how far it is from where its servo was told to go, or of
-    its angle where a motor is told torques; the range of its angle; mean and standard deviation of its
-    torque. By regression, the share that this has of the usual torque at such commands and angles, and the
-    correlation of both. By another one how the joint answers to torque: the change of its angle in a control
-    step that goes with one standard deviation of the torque, of the change before and of the angle, and the
-    standard deviation of what is left.
+    `_OF_JOINTS` lists those of every joint. The usual torque is the healthy motor's at the same commands and
+    angles. The last four are a regression: the change of the angle in a control step that goes with one
+    standard deviation of the torque, of the change before and of the angle, and what is left.
 
-    Of the whole robot, in each of five windows of the longest episode: mean and standard deviation of roll
-    and pitch, change of heading, share of time that each foot touches the floor, and displacement. After a
-    robot fell it stays as it fell. Where the controller sees observations, small differences soon lead to
-    another path: then there are no such features, unless the robot has no sensors in its joints.
-
-    Args:
-        robot: whole.
-        sensors: that it has, of `SENSORS`, see `check_sensors`.
+    `_OF_BODY` lists those of the whole robot, in each of five windows of the steps that count. A closed-loop
+    controller soon amplifies small differences to another path: then these are used only if the robot has no
+    sensors in its joints.
 
     Attributes:
+        steps: of a trial that count, its first ones.
         names: of the e features, with sensor and unit.
         floor: standard deviation of each that sensors have in any case, (e,).
         joints: number of the joint that each is about, -1 for those of the whole robot, (e,).
@@ -80,14 +74,12 @@ class Features:
     def __init__(self, robot: Robot, sensors: Sequence[str] = SENSORS) -> None:
         self.robot, self.sensors, self._columns = robot, check_sensors(sensors), TraceColumns.of(robot)
         self._motors = Motors.of(robot.physics, robot.description.joints)
+        self.steps = min(_LONGEST, robot.description.episode_steps)
         every = self._every()
         of_joints_alone = robot.controller.closed_loop and {"encoders", "currents"} & set(sensors)
-        self._kept = np.array(
-            [
-                set(name.partition(":")[0].split("+")) <= set(sensors) and (joint >= 0 or not of_joints_alone)
-                for name, _, joint, _ in every
-            ]
-        )
+        read = [set(name.partition(":")[0].split("+")) <= set(sensors) for name, *_ in every]
+        about = [joint >= 0 or not of_joints_alone for _, _, joint, _ in every]
+        self._kept = np.logical_and(read, about)
         self.names, kinds, joints, floors = zip(*compress(every, self._kept), strict=True)
         self.kinds, self.joints, self.floor = np.array(kinds), np.array(joints), np.array(floors)
 
@@ -160,23 +152,14 @@ class Features:
         both, square, own = (
             (weight * product).sum(axis=1) + least for product in (usual * torque, usual**2, torque**2)
         )
-        return np.concatenate(
-            [
-                *moments(angle - target),
-                highest - lowest,
-                *moments(torque),
-                both / square,
-                both / np.sqrt(square * own),
-                _answers(angle, torque, counts),
-            ],
-            axis=1,
-        )
+        ratios = [both / square, both / np.sqrt(square * own), _answers(angle, torque, counts)]
+        moved = [*moments(angle - target), highest - lowest]
+        return np.concatenate([*moved, *moments(torque), *ratios], axis=1)
 
     def _of_body(self, rows: np.ndarray, until: int) -> np.ndarray:
         """Features of the whole robot in windows, (n, w (7 + f))."""
         at = self._columns
-        limit = self.robot.description.episode_steps
-        ends = np.linspace(0, limit, _WINDOWS + 1).astype(int)
+        ends = np.linspace(0, max(self.steps, until), _WINDOWS + 1).astype(int)
         found = []
         for start, end in pairwise(ends):
             first = min(start, until - 1)

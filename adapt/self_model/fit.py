@@ -1,7 +1,6 @@
 """`Fit`: looks for damages under which the model does what the robot did in its trials."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -12,66 +11,47 @@ from adapt.self_model.suspects import MOST_AT_ONCE, Suspects
 from robots.seeds import SeedFamily
 
 _GOLDEN = (5**0.5 - 1) / 2  # whose multiples are scattered evenly over the remainders of 1
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """How widely and how long the search for models goes on."""
-
-    singles: int = 200  # single damages to begin with, at least
-    finer: int = 10  # suspects that are tried in more strengths ...
-    places: tuple[float, ...] = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # ... at these places of their ranges
-    beam: int = 6  # models that are improved at a time
-    carried: int = 30  # models that are simulated in a new trial
-    steps: tuple[float, ...] = (
-        0.15,
-        0.15,
-        0.08,
-        0.04,
-        0.02,
-    )  # of strengths in each round, in shares of ranges
-    rounds: int = 20
-    patience: int = 3  # rounds without an improvement
-    improved: float = 0.5  # log likelihood that counts as one
-
-
-FIT = FitSettings()
+# How widely and how long the search for models goes on
+_SINGLES = 200  # single damages to begin with, at least
+_FINER = 10  # suspects that are tried in more strengths ...
+_PLACES = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # ... at these places of their ranges
+_BEAM = 6  # models that are improved at a time
+_CARRIED = 30  # models that are simulated in a new trial
+_STEPS = (0.15, 0.15, 0.08, 0.04, 0.02)  # of strengths in each round, in shares of ranges
+_ROUNDS = 20
+_PATIENCE = 3  # rounds without an improvement
+_IMPROVED = 0.5  # log likelihood that counts as one
 
 
 class Fit:
     """The search for models, which goes on after each trial from what it knows.
 
-    After the first trial all single damages run the gait that was tried, the likeliest of them in more
-    strengths: often a little more of a damage makes a robot walk quite differently. Then each leg's best
-    explanation of its own joints' readings are put together, and a beam search adds, removes and replaces
-    damages and changes strengths. Damages that are known are models in any case.
+    After the first trial all single damages run the gait that was tried, the likeliest in more strengths.
+    Then the damages that best explain the joints of each leg are combined, and a beam search adds, removes
+    and replaces damages and changes strengths. Rehearsed damages are models in any case.
     """
 
-    def __init__(
-        self,
-        rating: Rating,
-        suspects: Suspects,
-        known: Sequence[Damage],
-        *,
-        seed: int,
-    ) -> None:
+    def __init__(self, rating: Rating, suspects: Suspects, known: Sequence[Damage], *, seed: int) -> None:
         self._rating, self._suspects = rating, suspects
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.THINKING),)))
         self._known = [rating.healthy, *self._models(damage.singles for damage in known)]
-        self._singles = self._models((one,) for one in suspects.singles(FIT.singles))
+        self._singles = self._models((one,) for one in suspects.singles(_SINGLES))
 
     def search(self, until: float) -> None:
-        """Look for better models after a trial of another gait.
+        """Look for better models after a trial of another gait, until a share of the limits is used up.
 
-        What was rehearsed runs the gait in any case; all else only as long as the limits allow.
-
-        Args:
-            until: share of the limits after whose use to stop, if nothing stops getting better before.
+        What was rehearsed runs the gait in any case.
         """
+        carried = self._start(until)
+        self._combine(carried, until)
+        self._improve(carried, until)
+
+    def _start(self, until: float) -> list[Model]:
+        """Run the last gait under what is known; returns the best models of the trials before, if any."""
         rating = self._rating
         *_, last = rating.trials.values()
         before = [trials for trials in rating.active if trials is not last]
-        carried = rating.ranked(before)[: FIT.carried] if before else []
+        carried = rating.ranked(before)[:_CARRIED] if before else []
         rating.simulate(self._known)
         rating.simulate(self._read_off(last), until)
         rating.simulate(carried or _scattered(self._singles), until)
@@ -79,33 +59,40 @@ class Fit:
             shown = [model.mean(last.row) for model in self._singles if last.row in model.shown]
             rating.spread = np.std(shown or [rating.healthy.mean(last.row)], axis=0)
             rating.simulate(self._finer(), until)
-            rating.confirm(2 * FIT.beam, until)
+            rating.confirm(2 * _BEAM, until)
+        return carried
+
+    def _combine(self, carried: Sequence[Model], until: float) -> None:
+        """Try what the legs show together, and what contradicts the falls unless the search is settled."""
+        rating = self._rating
         rating.simulate(self._composites(), until)
-        rating.confirm(FIT.beam // 2, until)
+        rating.confirm(_BEAM // 2, until)
         if not _settled(rating, carried):
             rating.reconsider(until)
         rating.calibrate(rating.best(1)[0])
+
+    def _improve(self, carried: Sequence[Model], until: float) -> None:
+        """Improve the best models, round by round, until that is in vain."""
+        rating = self._rating
         lowest, in_vain = rating.loss(rating.best(1)[0]), 0
-        for number in range(FIT.rounds):
-            if rating.spent >= until or in_vain >= (1 if _settled(rating, carried) else FIT.patience):
+        for number in range(_ROUNDS):
+            if rating.spent >= until or in_vain >= (1 if _settled(rating, carried) else _PATIENCE):
                 break
-            rating.simulate(self._improved(FIT.steps[min(number, len(FIT.steps) - 1)]), until)
-            rating.confirm(FIT.beam // 2, until)
+            rating.simulate(self._improved(_STEPS[min(number, len(_STEPS) - 1)]), until)
+            rating.confirm(_BEAM // 2, until)
             loss = rating.loss(rating.best(1)[0])
-            in_vain = in_vain + 1 if loss > lowest - FIT.improved else 0
+            in_vain = in_vain + 1 if loss > lowest - _IMPROVED else 0
             lowest = min(lowest, loss)
-        rating.confirm(FIT.beam, until)
+        rating.confirm(_BEAM, until)
         rating.calibrate(rating.best(1)[0])
 
     def _models(self, several: Iterable[Sequence[SingleDamage]]) -> list[Model]:
-        """The models of some sets of damages, without those that cannot be."""
         damages = (self._suspects.combine(singles) for singles in several)
         return list(dict.fromkeys(self._rating.model(damage) for damage in damages if damage is not None))
 
     def _improved(self, step: float) -> list[Model]:
-        """Variants of the best models."""
         found: list[Model] = []
-        many, few = FIT.beam, FIT.beam // 2
+        many, few = _BEAM, _BEAM // 2
         for rank, model in enumerate(self._rating.best(many)):
             found += self._with_one_more(model, many if rank < few else few)
             found += self._jittered(model, step, many if rank < 2 else few)
@@ -134,7 +121,6 @@ class Fit:
         return list(islice((other for (other,) in filter(None, more) if first.row not in other.shown), count))
 
     def _jittered(self, model: Model, step: float, count: int) -> list[Model]:
-        """A model with other strengths."""
         suspects = [self._suspects.suspect(single) for single in model.singles]
         graded = [index for index, suspect in enumerate(suspects) if suspect and suspect.strengths.graded]
         several = []
@@ -156,7 +142,7 @@ class Fit:
         others = [
             model for model in known if model.singles[0].target == out.target and model.singles != (out,)
         ]
-        order = self._order([model.mean(first.row) for model in others], first)[: FIT.beam // 2]
+        order = self._order([model.mean(first.row) for model in others], first)[: _BEAM // 2]
         return self._models((*rest, *others[index].singles) for index in order)
 
     def _order(self, shown: Sequence[np.ndarray], trials: Trials) -> np.ndarray:
@@ -185,9 +171,9 @@ class Fit:
         """The likeliest single damages, in more strengths."""
         ranked = self._rating.ranked(self._rating.active)
         suspects = [self._suspects.suspect(model.singles[0]) for model in ranked if len(model.singles) == 1]
-        likeliest = list(dict.fromkeys(filter(None, suspects)))[: FIT.finer]
+        likeliest = list(dict.fromkeys(filter(None, suspects)))[:_FINER]
         return self._further_singles(
-            suspect.at(place) for suspect in likeliest if suspect.strengths.graded for place in FIT.places
+            suspect.at(place) for suspect in likeliest if suspect.strengths.graded for place in _PLACES
         )
 
     def _further_singles(self, singles: Iterable[SingleDamage]) -> list[Model]:

@@ -1,39 +1,29 @@
 """`Forecast`: what all gaits would do under a model, from those that were simulated under it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
-from adapt.expectations import Expectations
 from adapt.gaussian_process import matern_52
-from adapt.rehearsal.conditions import shrunk_falls
+from adapt.rehearsal.table import Expectations, shrunk_falls
 from adapt.self_model.rating import Model, Rating
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
 
 _LEAST = 1e-9
-
-
-@dataclass(frozen=True)
-class ForecastSettings:
-    """Which gaits run under a model, and how alike others are taken to be."""
-
-    components: int = 30  # of what was rehearsed
-    measures: float = 0.3  # weight of the measures next to the components of several conditions
-    some: int = 400  # gaits from which distances are known
-    reach: float = 0.7  # length scale, as a share of the median distance
-    linear: float = 0.5  # share of the variance that is linear in the features
-    noise_variance: float = 0.05  # of an episode, as a share of that of the gaits
-    start: int = 20  # gaits that run first: so many of the best by what is known, and as many others
-    round: int = 30  # gaits in each further round, at least
-    growth: float = 0.25  # of those that ran so far, which a round has if that is more
-    curious: float = 0.7  # standard deviations by which a forecast may be exceeded
-
-
-FORECAST = ForecastSettings()
+# Which gaits run under a model, and how alike others are taken to be
+_COMPONENTS = 30  # of what was rehearsed
+_MEASURES = 0.3  # weight of the measures next to the components of several conditions
+_COMPARED = 400  # gaits from which distances are known
+_REACH = 0.7  # length scale, as a share of the median distance
+_LINEAR = 0.5  # share of the variance that is linear in the features
+_NOISE_VARIANCE = 0.05  # of an episode, as a share of that of the gaits
+_START = 20  # gaits that run first: so many of the best by what is known, and as many others
+_ROUND = 30  # gaits in each further round, at least
+_GROWTH = 0.25  # of those that ran so far, which a round has if that is more
+_CURIOUS = 0.7  # standard deviations by which a forecast may be exceeded
 
 
 class Forecast:
@@ -54,7 +44,6 @@ class Forecast:
         self._forecasts.clear()
 
     def __contains__(self, model: Model) -> bool:
-        """Whether any gait ran under a model."""
         return str(model.damage) in self._known
 
     def complete(self, model: Model) -> bool:
@@ -67,15 +56,15 @@ class Forecast:
         As long as none ran, those of which most is expected, (k,), and the best ones of models that are akin.
         """
         if model not in self:
-            best = np.argsort(-expected, kind="stable")[: FORECAST.start]
-            others = self._rng.permutation(len(self._features))[: FORECAST.start]
+            best = np.argsort(-expected, kind="stable")[:_START]
+            others = self._rng.permutation(len(self._features))[:_START]
             self.run(model, [*best, *others, *(row for other in akin for row in self._best(other))], 1)
             return
         means, deviations = self.of(model)
         known = list(self._known[str(model.damage)])
-        hope = means[:, 0] + FORECAST.curious * deviations[:, 0]
+        hope = means[:, 0] + _CURIOUS * deviations[:, 0]
         hope[known] = -np.inf
-        count = max(FORECAST.round, int(FORECAST.growth * len(known)))
+        count = max(_ROUND, int(_GROWTH * len(known)))
         self.run(model, np.argsort(-hope, kind="stable")[:count].tolist(), 1)
 
     def run(self, model: Model, rows: Sequence[int], count: int) -> None:
@@ -123,11 +112,8 @@ class Forecast:
         )
 
     def _best(self, model: Model) -> list[int]:
-        """The gaits that did best under a model."""
         known = self._known.get(str(model.damage), {})
-        return sorted(known, key=lambda row: (-np.mean([found for found, _ in known[row]]), row))[
-            : FORECAST.start
-        ]
+        return sorted(known, key=lambda row: (-np.mean([found for found, _ in known[row]]), row))[:_START]
 
 
 def gait_features(objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:
@@ -138,8 +124,8 @@ def gait_features(objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:
     """
     centred = objectives - objectives.mean(axis=1, keepdims=True)
     _, directions = np.linalg.eigh(centred @ centred.T)  # (d, d), which is small
-    components = centred.T @ directions[:, ::-1][:, : FORECAST.components]
-    share = FORECAST.measures if len(objectives) > 1 else 1.0
+    components = centred.T @ directions[:, ::-1][:, :_COMPONENTS]
+    share = _MEASURES if len(objectives) > 1 else 1.0
     parts = (components, 1.0), (measures - measures.mean(axis=0), share)
     return np.concatenate(
         [share / np.sqrt(max(part.var(axis=0).sum(), _LEAST)) * part for part, share in parts], axis=1
@@ -147,32 +133,23 @@ def gait_features(objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:
 
 
 def forecast(features: np.ndarray, rows: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations of what all gaits would do, by a Gaussian process over their features.
+    """Means and standard deviations of what all gaits would do, (k, v) each, by a Gaussian process.
 
-    The covariance is half a linear one, and half Matérn 5/2, in units of the variance of the values.
-
-    Args:
-        features: (k, p).
-        rows: of n gaits, (n,).
-        values: what they did, (n, v).
-
-    Returns:
-        (k, v) each.
+    The covariance is half a linear one, and half Matérn 5/2, in units of the variance of the values. Of k
+    gaits with the features (k, p) those in some rows, (n,), did the values (n, v).
     """
-    few = features[np.linspace(0, len(features) - 1, min(FORECAST.some, len(features))).astype(int)]
-    reach = max(FORECAST.reach * float(np.median(cdist(few, few))), _LEAST)
+    few = features[np.linspace(0, len(features) - 1, min(_COMPARED, len(features))).astype(int)]
+    reach = max(_REACH * float(np.median(cdist(few, few))), _LEAST)
     size = max(float((features**2).sum(axis=1).mean()), _LEAST)
 
     def covariance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return (1 - FORECAST.linear) * matern_52(cdist(a, b), length_scale=reach) + FORECAST.linear * (
-            a @ b.T
-        ) / size
+        return (1 - _LINEAR) * matern_52(cdist(a, b), length_scale=reach) + _LINEAR * (a @ b.T) / size
 
-    some = features[rows]
-    factor = cho_factor(covariance(some, some) + FORECAST.noise_variance * np.eye(len(rows)))
-    cross = covariance(features, some)
+    tried = features[rows]
+    factor = cho_factor(covariance(tried, tried) + _NOISE_VARIANCE * np.eye(len(rows)))
+    cross = covariance(features, tried)
     middle, unit = values.mean(axis=0), np.maximum(values.std(axis=0), _LEAST)
     means = middle + unit * (cross @ cho_solve(factor, (values - middle) / unit))
-    own = (1 - FORECAST.linear) + FORECAST.linear * (features**2).sum(axis=1) / size
-    variances = np.maximum(own - (cross * cho_solve(factor, cross.T).T).sum(axis=1), _LEAST)
+    prior_variances = (1 - _LINEAR) + _LINEAR * (features**2).sum(axis=1) / size
+    variances = np.maximum(prior_variances - (cross * cho_solve(factor, cross.T).T).sum(axis=1), _LEAST)
     return means, np.sqrt(variances)[:, None] * unit

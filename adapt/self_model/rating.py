@@ -11,62 +11,40 @@ from adapt.self_model.features import Features
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
 
-
-@dataclass(frozen=True)
-class RatingSettings:
-    """What counts how much where models are compared with trials."""
-
-    weight: float = 0.25  # of the features' log likelihoods, since they depend on each other
-    freedom: float = 4.0  # degrees of freedom of Student's t
-    tolerance: float = 0.15  # share of a feature's spread over the suspects by which a model may be off
-    lasting: float = 0.7  # correlation of what the model is off by before a damage and after it
-    fall: float = 3.0  # log likelihood lost where either fell and the other did not
-    seeds: int = 4  # episodes by which the variance of features is known
-    ways: int = 20  # episodes of a model that mostly ends otherwise than the trial
-    contrary: int = 4  # of such models, at a time
-    trials: int = 4  # gaits whose trials are compared: the first, and the last ones
-    batch: int = 32  # episodes after which it is asked whether there is time for more
-
-
-RATING = RatingSettings()
+# What counts how much where models are compared with trials
+WEIGHT = 0.25  # of the features' log likelihoods, since they depend on each other
+_FREEDOM = 4.0  # degrees of freedom of Student's t
+TOLERANCE = 0.15  # share of a feature's spread over the suspects by which a model may be off
+_LASTING = 0.7  # correlation of what the model is off by before a damage and after it
+_FALL = 3.0  # log likelihood lost where either fell and the other did not
+_SEEDS = 4  # episodes by which the variance of features is known
+_WAYS = 20  # episodes of a model that mostly ends otherwise than the trial
+_CONTRARY = 4  # of such models, at a time
+_TRIALS = 4  # gaits whose trials are compared: the first, and the last ones
+_BATCH = 32  # episodes after which it is asked whether there is time for more
 
 
 @dataclass(eq=False)
 class Trials:
-    """The trials of one gait.
-
-    Attributes:
-        row: of the gait.
-        steps: control steps of the first trial, which are compared.
-        variance: of the features from episode to episode, (e,).
-        traces: of each trial that lasted as long as the first.
-        falls: whether the robot fell in each trial.
-        measured: means of what `Rating.read` reads off the traces, (e,).
-        calibrated: models under which the variance is known.
-    """
+    """The trials of one gait."""
 
     row: int
-    steps: int
-    variance: np.ndarray
-    traces: list[np.ndarray] = field(default_factory=list)
-    falls: list[bool] = field(default_factory=list)
+    steps: int  # control steps of the first trial, which are compared
+    variance: np.ndarray  # of the features from episode to episode, (e,)
+    traces: list[np.ndarray] = field(default_factory=list)  # of each trial that lasted as long as the first
+    falls: list[bool] = field(default_factory=list)  # whether the robot fell in each trial
+    # means of what `Rating.read` reads off the traces, (e,)
     measured: np.ndarray = field(default_factory=lambda: np.empty(0))
-    calibrated: set["Model"] = field(default_factory=set)
+    calibrated: set["Model"] = field(default_factory=set)  # models under which the variance is known
 
 
 @dataclass(eq=False)
 class Model:
-    """Faults that may be what is wrong.
-
-    Attributes:
-        damage: all of them.
-        shown: features that the model's episodes of a gait showed, (n, e), by the gait's row.
-        falls: whether the model fell in each of these episodes, (n,), likewise.
-    """
+    """Faults that may be what is wrong, and what n episodes of each gait showed under them, by its row."""
 
     damage: Damage
-    shown: dict[int, np.ndarray] = field(default_factory=dict)
-    falls: dict[int, np.ndarray] = field(default_factory=dict)
+    shown: dict[int, np.ndarray] = field(default_factory=dict)  # features, (n, e)
+    falls: dict[int, np.ndarray] = field(default_factory=dict)  # whether the model fell, (n,)
 
     @cached_property
     def singles(self) -> tuple[SingleDamage, ...]:
@@ -81,24 +59,18 @@ class Model:
 class Rating:
     """Compares what models do with what the robot did in its trials.
 
-    A model loses half the squared residuals of its features, in the robust form of Student's t, in units of
-    their noise and of what any model may be off by; and a price for each fault. Of several episodes the mean
-    likelihood counts: what falls to either side shows the trial in some of them alone.
+    A model loses the log likelihood of its features' residuals under Student's t, scaled by their noise and a
+    tolerance, and a price for each fault. The likelihood is the mean over the model's episodes.
 
-    Attributes:
-        models: all that there are, by the text of their damage.
-        healthy: the model without a fault.
-        price: log likelihood that each fault must be worth.
-        trials: by row, in the order of the first of each gait.
-        spread: standard deviation of each feature over possible damages, (e,); zeros until it is set.
     """
 
     def __init__(self, twin: Twin, features: Features, *, seed: int) -> None:
         self.features = features
-        self.models: dict[str, Model] = {}
-        self.trials: dict[int, Trials] = {}
-        self.spread = np.zeros(len(features))
-        self._twin, self._seed, self.price = twin, seed, twin.thinking.price
+        self.models: dict[str, Model] = {}  # by the text of their damage
+        self.trials: dict[int, Trials] = {}  # by row, in the order of the first of each gait
+        self.spread = np.zeros(len(features))  # standard deviation over possible damages, once it is set
+        self.price = twin.thinking.price  # log likelihood that each fault must be worth
+        self._twin, self._seed = twin, seed
         self.healthy = self.model(Combination())
         self._offset, gap = self._gap(twin.thinking.traces_before)
         self._floor = features.floor**2 + gap
@@ -107,7 +79,7 @@ class Rating:
     def active(self) -> list[Trials]:
         """The trials that are compared."""
         every = list(self.trials.values())
-        return every if len(every) <= RATING.trials else [every[0], *every[1 - RATING.trials :]]
+        return every if len(every) <= _TRIALS else [every[0], *every[1 - _TRIALS :]]
 
     @property
     def spent(self) -> float:
@@ -120,6 +92,8 @@ class Rating:
 
     def tell(self, row: int, trace: np.ndarray, fell: bool) -> None:
         """Take in a trial; one that ended before the first of its gait counts by its fall alone."""
+        fell &= len(trace) <= self.features.steps  # what happens later is not simulated
+        trace = trace[: self.features.steps]
         trials = self.trials.setdefault(row, Trials(row, len(trace), np.zeros(len(self.features))))
         trials.falls.append(fell)
         if len(trace) >= trials.steps:
@@ -143,14 +117,14 @@ class Rating:
             for model in distinct
             for number in range(len(model.falls.get(trials.row, ())), episodes)
         ]
-        for some in (todo[start : start + RATING.batch] for start in range(0, len(todo), RATING.batch)):
+        for some in (todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)):
             if self.spent >= until:
                 return
             runs = [
                 Run(model.damage, trials.row, int(self._seeds(trials.row)[number]))
                 for model, trials, number in some
             ]
-            found = self._twin.run(runs, traced=True)
+            found = self._twin.run(runs, traced=True, steps=self.features.steps)
             assert found.traces is not None
             for (model, trials, _), trace, fell in zip(some, found.traces, found.fell, strict=True):
                 row, shown = trials.row, self.features.of([trace], trials.steps)
@@ -159,7 +133,7 @@ class Rating:
 
     def confirm(self, count: int, until: float) -> None:
         """Have the best models run several episodes: of many that ran a single one the best had luck."""
-        self.simulate(self.best(count), until, episodes=RATING.seeds)
+        self.simulate(self.best(count), until, episodes=_SEEDS)
 
     def reconsider(self, until: float) -> None:
         """Have models that mostly fall where the robot did not, or the other way, run many episodes.
@@ -177,7 +151,7 @@ class Rating:
             nearest = sorted(
                 losses, key=lambda model: (losses[model] + self.price_of(model), str(model.damage))
             )
-            self.simulate(nearest[: RATING.contrary], until, episodes=RATING.ways)
+            self.simulate(nearest[:_CONTRARY], until, episodes=_WAYS)
 
     def calibrate(self, model: Model) -> None:
         """Take note of how much features vary from episode to episode under a model."""
@@ -239,8 +213,8 @@ class Rating:
         """Log likelihood lost by each feature, (n, e), of what n models show, (n, e)."""
         variance = trials.variance * (1 + 1 / len(trials.traces)) + self._floor
         residuals = np.reshape(shown, (-1, len(self.features))) - trials.measured
-        squares = residuals**2 / (variance + (RATING.tolerance * self.spread) ** 2)
-        return np.asarray(RATING.weight * 0.5 * (RATING.freedom + 1) * np.log1p(squares / RATING.freedom))
+        squares = residuals**2 / (variance + (TOLERANCE * self.spread) ** 2)
+        return np.asarray(WEIGHT * 0.5 * (_FREEDOM + 1) * np.log1p(squares / _FREEDOM))
 
     def _likely(self, model: Model, trials: Trials) -> np.ndarray:
         """Mean of what a model's episodes show, by their likelihoods, (e,)."""
@@ -250,7 +224,7 @@ class Rating:
     def _episode_losses(self, shown: np.ndarray, falls: np.ndarray, trials: Trials) -> np.ndarray:
         """Log likelihood that each of n episodes loses, (n,)."""
         return np.asarray(
-            self.misfits(shown, trials).sum(axis=1) + RATING.fall * np.abs(falls - np.mean(trials.falls))
+            self.misfits(shown, trials).sum(axis=1) + _FALL * np.abs(falls - np.mean(trials.falls))
         )
 
     def _losses(self, models: Sequence[Model], several: Sequence[Trials]) -> np.ndarray:
@@ -277,22 +251,21 @@ class Rating:
         for row, trace in before:
             self.features.check(trace)
             traces = self._episodes(self.healthy, row)
-            measured, shown = (self.features.of(some, len(trace)) for some in ([trace], traces))
+            until = min(len(trace), self.features.steps)
+            measured, shown = (self.features.of(some, until) for some in ([trace], traces))
             differences.append(measured[0] - shown.mean(axis=0))
         if not differences:
             return np.zeros(len(self.features)), np.zeros(len(self.features))
         squares, kinds = np.mean(np.square(differences), axis=0), self.features.kinds
         typical = np.array([squares[kinds == kind].mean() for kind in kinds])
-        expected = RATING.lasting * np.mean(differences, axis=0)
+        expected = _LASTING * np.mean(differences, axis=0)
         return expected, np.maximum(squares, typical) - expected**2
 
     def _episodes(self, model: Model, row: int) -> list[np.ndarray]:
-        """Traces of several episodes of a gait under a model."""
-        runs = [Run(model.damage, row, int(seed)) for seed in self._seeds(row)[: RATING.seeds]]
-        traces = self._twin.run(runs, traced=True).traces
+        runs = [Run(model.damage, row, int(seed)) for seed in self._seeds(row)[:_SEEDS]]
+        traces = self._twin.run(runs, traced=True, steps=self.features.steps).traces
         assert traces is not None
         return list(traces)
 
     def _seeds(self, row: int) -> np.ndarray:
-        """Seeds of a gait's episodes."""
-        return derive_seeds(self._seed, SeedFamily.THINKING, RATING.ways * row, RATING.ways)
+        return derive_seeds(self._seed, SeedFamily.THINKING, _WAYS * row, _WAYS)

@@ -19,30 +19,23 @@ _MODELS = 8  # drawn from what is believed
 class Relearner:
     """Searches for better gaits on what is believed to be wrong.
 
-    Args:
-        twin: of the robot, whose `Thinking` has settings for refinement.
-        seed: from which all random numbers derive.
-        on_progress: called with the share of a search that is done.
-
-    Attributes:
-        searches: how many there were.
+    `on_progress` is called with the share of a search that is done.
     """
 
     def __init__(self, twin: Twin, *, seed: int, on_progress: Callable[[float], None] | None = None) -> None:
         self._twin, self._seed, self._on_progress, self.searches = twin, seed, on_progress, 0
 
     def refine(self, causes: Sequence[tuple[Damage, float]], rows: Sequence[int]) -> RefinedGait | None:
-        """Refine the best of some gaits; None if that finds none that is better.
+        """Refine the best of the gaits in some rows; None if that finds none that is better.
 
-        Args:
-            causes: what may be wrong and how probable that is, in any order, at least one.
-            rows: of the gaits.
+        The causes are what may be wrong, and how probable each is.
         """
         thinking, twin = self._twin.thinking, self._twin
         assert thinking.refinement is not None
         damages = _in_proportion(causes)
-        refiner = thinking.refinement.make(
+        found = thinking.refinement.refine(
             self._models(damages),
+            twin.solutions(rows),
             objective=thinking.aim,
             seed=self._seed,
             number=self.searches,
@@ -50,7 +43,6 @@ class Relearner:
             on_progress=self._on_progress,
             hurried=thinking.hurried,
         )
-        found = refiner.refine(twin.solutions(rows))
         self.searches += 1
         twin.episodes += found.episodes
         if found.score <= found.before:

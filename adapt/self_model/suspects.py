@@ -22,13 +22,8 @@ class Suspects:
         without: families of damage that are left out.
 
     Attributes:
-        parts: of the robot.
         table: the suspects by the text of the part and the name of the kind: those of joints first, then
             those of legs, of feet, and of the whole robot and the floor.
-
-    Raises:
-        UnknownNameError: there is no such family.
-        InvalidValueError: no suspect is left.
     """
 
     def __init__(self, robot: Robot, *, without: Collection[str] = ()) -> None:

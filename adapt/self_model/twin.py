@@ -10,10 +10,10 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.parts import RobotParts
 from adapt.objective import RecoveryObjective, TrainingReward
-from adapt.relearning.refiner import RefinerSettings
+from adapt.relearning.refinement import Refiner
 from adapt.self_model.calibration import Calibration
 from repertoire.repertoire import Repertoire
-from robots.arrays import real_number, whole_number
+from robots.arrays import whole_number
 from robots.description import Randomization
 from robots.evaluations import Request
 from robots.robot import Robot
@@ -29,43 +29,20 @@ _KEPT = 200  # compiled models, of about 2 MB each, those used last
 
 @dataclass(frozen=True, eq=False)
 class Thinking:
-    """What a robot may do between two trials.
+    """What a robot may do between two trials."""
 
-    A number of episodes finds the same on every machine and for any number of threads; what is found in some
-    seconds depends on how fast they are, and on what else they do.
-
-    Attributes:
-        repertoire: of the whole robot.
-        seconds: to think after each new trial [s]; None for as long as the episodes take.
-        episodes: to simulate after each new trial; None for as many as there is time for, or for 800 if no
-            seconds are given either, see `most_episodes`.
-        sensors: that the robot has, see `robots.simulation.trace`.
-        without: families of damage that it does not think of.
-        before: rows of gaits, and traces of them that were recorded while the robot was whole: most of what
-            the model is off by there, it is expected to be off by afterwards. See `traces_before`.
-        calibration: models of the whole robot: what it thinks with in place of its model as built.
-        objective: by which gaits are compared; that of the training by default.
-        refinement: of gaits on what the robot is believed to be; None for the repertoire's gaits alone.
-        backend: what runs the episodes.
-        price: log likelihood that a cause must be worth for each fault that it consists of.
-        hurried: asked again and again whether to come to an end, whatever the limits.
-
-    Raises:
-        InvalidValueError: a limit is not positive and finite.
-    """
-
-    repertoire: Repertoire
-    seconds: float | None = None
-    episodes: int | None = None
-    sensors: tuple[str, ...] = SENSORS
-    without: tuple[str, ...] = ()
+    repertoire: Repertoire  # of the whole robot
+    episodes: int = EPISODES  # to simulate after each new trial
+    sensors: tuple[str, ...] = SENSORS  # that the robot has, see `robots.simulation.trace`
+    without: tuple[str, ...] = ()  # families of damage that it does not think of
+    # rows of gaits, and traces from before the damage: the model's errors there are expected to last
     before: tuple[tuple[int, np.ndarray], ...] = ()
-    calibration: Calibration | None = None
-    objective: RecoveryObjective | None = None
-    refinement: RefinerSettings | None = None
-    backend: Backend = ALL_CORES
-    price: float = PRICE
-    hurried: Callable[[], bool] = lambda: False
+    calibration: Calibration | None = None  # models of the whole robot, which replace its model as built
+    objective: RecoveryObjective | None = None  # by which gaits are compared; None for that of the training
+    refinement: Refiner | None = None  # of gaits on what the robot is believed to be, if any
+    backend: Backend = ALL_CORES  # what runs the episodes
+    price: float = PRICE  # log likelihood that a cause must be worth for each fault that it consists of
+    hurried: Callable[[], bool] = lambda: False  # asked again and again whether to come to an end
 
     @property
     def aim(self) -> RecoveryObjective:
@@ -88,16 +65,8 @@ class Thinking:
         """Those that are given, or those of the calibration, if there is one."""
         return self.before or (self.calibration.before(self.repertoire) if self.calibration else ())
 
-    @property
-    def most_episodes(self) -> int | None:
-        """The limit of episodes, if there is one."""
-        return EPISODES if self.seconds is None and self.episodes is None else self.episodes
-
     def __post_init__(self) -> None:
-        if self.seconds is not None:
-            real_number("the seconds to think", self.seconds, 0, above=True, unit="s")
-        if self.episodes is not None:
-            whole_number("the episodes to think", self.episodes, 1)
+        whole_number("the episodes to think", self.episodes, 1)
 
 
 class Run(NamedTuple):
@@ -109,16 +78,9 @@ class Run(NamedTuple):
 
 
 class Twin:
-    """Simulates gaits of a repertoire on its robot with faults, and counts what that takes.
+    """Simulates gaits of a repertoire on its robot with faults, and counts the episodes since `begin`.
 
-    Args:
-        thinking: the repertoire, and the limits.
-        on_progress: called with the share of the limits that is used up.
-
-    Attributes:
-        thinking: the same.
-        parts: of the robot.
-        episodes: simulated since `begin`.
+    `on_progress` is called with the share of the limit that is used up.
     """
 
     def __init__(self, thinking: Thinking, on_progress: Callable[[float], None] | None = None) -> None:
@@ -159,19 +121,15 @@ class Twin:
 
     @property
     def spent(self) -> float:
-        """Share of the limits that is used up."""
-        limits = self.thinking
-        if limits.hurried():
-            return 1.0
-        by_clock = self.seconds / limits.seconds if limits.seconds else 0.0
-        return max(by_clock, self.episodes / limits.most_episodes if limits.most_episodes else 0.0)
+        """Share of the limit that is used up."""
+        return 1.0 if self.thinking.hurried() else self.episodes / self.thinking.episodes
 
-    def run(self, runs: Sequence[Run], *, traced: bool = False) -> Episodes:
-        """Simulate episodes."""
+    def run(self, runs: Sequence[Run], *, traced: bool = False, steps: int | None = None) -> Episodes:
+        """Simulate episodes: whole ones, or so many control steps of each."""
         damages = {str(run.damage): run.damage for run in runs}
         numbers = {text: number for number, text in enumerate(damages)}
         found = self.thinking.backend.run(
-            ModelBatch(*map(self.robot_with, damages.values())),
+            ModelBatch(*(self.robot_with(damage).with_episode_steps(steps) for damage in damages.values())),
             self.solutions([run.row for run in runs]),
             np.array([run.seed for run in runs], np.int64),
             models=np.array([numbers[str(run.damage)] for run in runs]),

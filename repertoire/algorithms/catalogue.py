@@ -15,7 +15,6 @@ from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import MixedSettings, Settings, ThresholdSettings
 from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import (
-    ArborescenceSettings,
     EstimatedArborescenceSettings,
     LearnedArborescenceSettings,
 )
@@ -61,11 +60,7 @@ class Algorithm:
     defaults: Mapping[str, object] = field(default_factory=dict)
 
     def own_settings(self, strategy: str | None = None) -> dict[str, object]:
-        """Return the names and defaults of the settings that it has in addition to those in `COMMON`.
-
-        Args:
-            strategy: name of one of `strategies`; the first of them by default.
-        """
+        """Return its settings with defaults, beside `COMMON`, with the first strategy unless one is named."""
         records: list[type[BaseModel]] = [self.emitter, *self._strategy(strategy)]
         if self.annealed:
             records.append(ThresholdSettings)
@@ -80,15 +75,10 @@ class Algorithm:
     def settings(
         self, chosen: Mapping[str, object], *, suggested: Mapping[str, object] | None = None
     ) -> Settings:
-        """Complete what a user chose to the settings of a search.
+        """Complete what a user chose of `COMMON` and `own_settings` to the settings of a search.
 
-        Args:
-            chosen: what the user chose, by name: of `COMMON` and `own_settings`.
-            suggested: what suits the problem, for settings that are neither chosen nor have a default of the
-                algorithm's own; what the algorithm does not have is ignored.
-
-        Raises:
-            InvalidValueError: the algorithm does not have a setting that was chosen, or its value is wrong.
+        What is `suggested` suits the problem: it is for settings that are neither chosen nor have a default
+        of the algorithm's own.
         """
         strategy = chosen.get("strategy") if len(self.strategies) > 1 else None
         known = self.own_settings(None if strategy is None else str(strategy))
@@ -109,13 +99,11 @@ class Algorithm:
         return validate(Settings, _pick(values, (*COMMON, "emitters")) | parts)
 
     def _strategy(self, name: object) -> list[type[StrategySettings]]:
-        """Return the settings of its strategy, or of the one that was chosen; empty if it follows none."""
         known = self._strategies
         return [known.find(str(name or next(iter(known))))] if known else []
 
     @property
     def _strategies(self) -> Registry[type[StrategySettings]]:
-        """The settings of the strategies that it can follow, by name."""
         records = [STRATEGIES[one] if isinstance(one, str) else one for one in self.strategies]
         return by_kind("strategy", *records)
 
@@ -126,15 +114,8 @@ AnyAlgorithm = str | Algorithm | EmitterSettings | Sequence[EmitterSettings]
 def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, object]) -> Settings:
     """Complete the settings of a search with what the algorithm prescribes and with the problem's defaults.
 
-    Args:
-        problem: to be solved.
-        algorithm: the name of one, one of a user's own, or settings of emitters: one emitter of each is told
-            by how far thresholds that rise are exceeded.
-        chosen: what the user chose, see `Algorithm.settings`.
-
-    Raises:
-        InvalidValueError: this is none, a setting is wrong, or a table could not hold the problem's measures,
-            see `ProblemRecord.check_columns`.
+    Of settings of emitters in place of an algorithm, there is one emitter each, which is told by how far
+    thresholds that rise are exceeded. For `chosen` see `Algorithm.settings`.
     """
     problem.record.check_columns()
     suggested = {name: getattr(problem, name) for name in _SUGGESTED}
@@ -156,23 +137,8 @@ def configure(problem: Problem, algorithm: AnyAlgorithm, chosen: Mapping[str, ob
 
 
 def start_search(settings: Settings, problem: Problem, seed: np.random.SeedSequence) -> Scheduler:
-    """Put an algorithm together; all emitters start from one random solution.
-
-    Args:
-        settings: of the search.
-        problem: to be solved.
-        seed: from which all its random numbers derive.
-
-    Raises:
-        InvalidValueError: a setting does not suit the problem, needs more memory than there is, or was
-            recorded with an object that is not registered here.
-    """
+    """Put an algorithm together; all emitters start from one random solution."""
     members = [settings.emitter.member(number) for number in range(settings.emitters)]
-    if any(one.needs_gradients for one in members) and not problem.differentiable:
-        raise InvalidValueError(
-            f"{settings.algorithm} needs gradients, which {problem.name} does not know: choose cma-mega-es, "
-            "which estimates them"
-        )
     if any(one.needs_transitions for one in members) and not problem.policy_layers:
         raise InvalidValueError(
             f"{settings.algorithm} learns from the transitions of robots that are driven by networks, but "
@@ -198,7 +164,6 @@ def start_search(settings: Settings, problem: Problem, seed: np.random.SeedSeque
 
 
 def _check_memory(settings: Settings, members: Sequence[EmitterSettings], problem: Problem) -> None:
-    """Refuse what this machine cannot hold."""
     needed = sum(one.memory(problem) for one in members)
     available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > 0.9 * available:
@@ -214,14 +179,7 @@ def _pick(values: Mapping[str, object], names: Iterable[str]) -> dict[str, objec
     return {name: values[name] for name in names if name in values}
 
 
-# the authors' for the linear projection, which is sphere-N: with the moving solution, a batch of 36
-_BRANCHES = {"batch_size": 35, "sigma0": 10.0}
-_MEGA = {"ranking": "discovery", "restart_unchanged": True}
-_MAEGA = {"ranking": "improvement", "restart_unchanged": False}
-
-
 def _mae(name: str, summary: str, *strategies: str, **fixed: object) -> Algorithm:
-    """An entry that ranks by improvement over thresholds that rise."""
     return Algorithm(name, summary, EvolutionStrategySettings, strategies, annealed=True, fixed=fixed)
 
 
@@ -233,7 +191,6 @@ def _single(
     fixed: Mapping[str, object] | None = None,
     **defaults: object,
 ) -> Algorithm:
-    """An entry that has one emitter by default."""
     defaults = {"emitters": 1, **defaults}
     return Algorithm(name, summary, emitter, strategies, fixed=fixed or {}, defaults=defaults)
 
@@ -243,27 +200,18 @@ def _me_es(name: str, summary: str, mode: Mode) -> Algorithm:
     return _single(name, summary, MEESSettings, "openai-es", fixed={"mode": mode}, batch_size=200)
 
 
+def _mega(name: str, summary: str, emitter: type[EmitterSettings], batch_size: int) -> Algorithm:
+    fixed = {"ranking": "discovery", "restart_unchanged": True}
+    return _single(name, summary, emitter, "cma-es", fixed=fixed, batch_size=batch_size, sigma0=1.0)
+
+
 _NAMED = (
+    _mae("cma-mae", "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic in time", "cma-es"),
     _mae(
-        "cma-mae",
-        "a full covariance matrix (Fontaine & Nikolaidis 2023): quadratic time and memory",
-        "cma-es",
+        "lm-ma-mae", "CMA-MAE with a limited-memory matrix (Tjanaka et al. 2023): linear in time", "lm-ma-es"
     ),
-    _mae(
-        "lm-ma-mae",
-        "CMA-MAE with a limited-memory covariance matrix (Tjanaka et al. 2023): linear time and memory",
-        "lm-ma-es",
-    ),
-    _mae(
-        "sep-cma-mae",
-        "CMA-MAE with a diagonal covariance matrix (Tjanaka et al. 2023): linear time and memory",
-        "sep-cma-es",
-    ),
-    _mae(
-        "openai-mae",
-        "CMA-MAE with a Gaussian of constant width (Tjanaka et al. 2023): linear time and memory",
-        "openai-es",
-    ),
+    _mae("sep-cma-mae", "CMA-MAE with a diagonal matrix (Tjanaka et al. 2023): linear in time", "sep-cma-es"),
+    _mae("openai-mae", "CMA-MAE with a constant width (Tjanaka et al. 2023): linear in time", "openai-es"),
     Algorithm(
         "cma-me",
         "new cells first, then better elites; only these are learned from (Fontaine et al. 2020)",
@@ -288,47 +236,20 @@ _NAMED = (
         VariationSettings,
         sigma0=0.01,
     ),
-    _me_es(
-        "me-es",
-        "steps of OpenAI-ES from elites, by turns towards objective and novelty (Colas et al. 2020)",
-        "explore-exploit",
-    ),
+    _me_es("me-es", "OpenAI-ES from elites, to objective and novelty (Colas et al. 2020)", "explore-exploit"),
     _me_es("me-es-exploit", "ME-ES towards the objective alone, from elites that have much of it", "exploit"),
     _me_es("me-es-explore", "ME-ES towards novelty alone, from elites that are novel", "explore"),
-    _single(
-        "cma-mega",
-        "branches along gradients, which sphere-N and arm-N know (Fontaine & Nikolaidis 2021)",
-        ArborescenceSettings,
-        "cma-es",
-        fixed=_MEGA,
-        **_BRANCHES,
-    ),
-    Algorithm(
-        "cma-maega",
-        "CMA-MEGA by improvement over rising thresholds, as in CMA-MAE (Fontaine & Nikolaidis 2023)",
-        ArborescenceSettings,
-        ("cma-es",),
-        annealed=True,
-        fixed=_MAEGA,
-        defaults={"emitters": 15, **_BRANCHES},
-    ),
-    _single(
+    _mega(
         "cma-mega-es",
-        "CMA-MEGA along gradients that mirrored samples estimate (Tjanaka et al. 2022)",
+        "branches along gradients that mirrored samples estimate (CMA-MEGA (ES), Tjanaka et al. 2022)",
         EstimatedArborescenceSettings,
-        "cma-es",
-        fixed=_MEGA,
         batch_size=99,
-        sigma0=1.0,
     ),
-    _single(
+    _mega(
         "cma-mega-td3-es",
         "CMA-MEGA (ES) along the objective's gradient of a critic (TD3; Tjanaka et al. 2022)",
         LearnedArborescenceSettings,
-        "cma-es",
-        fixed=_MEGA,
         batch_size=98,
-        sigma0=1.0,
     ),
     _single(
         "pga-me",

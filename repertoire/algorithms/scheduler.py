@@ -41,7 +41,6 @@ class Scheduler:
         requests = [emitter.request for emitter in self.emitters]
         observed = [request.observed for request in requests]
         return Request(
-            gradients=any(request.gradients for request in requests),
             observed=None if all(part is None for part in observed) else self._mask(observed),
             transitions=any(request.transitions for request in requests),
         )

@@ -16,12 +16,10 @@ from pydantic import (
     SerializeAsAny,
 )
 
-from repertoire.archives.archive import MAX_CELLS, ArchiveSpec
-from repertoire.archives.competition import Rule
+from repertoire.archives.archive import MAX_CELLS, ArchiveSpec, Rule
 from repertoire.archives.cvt import CVTSpec
 from repertoire.archives.grid import GridSpec
 from repertoire.emitters.arborescence import (
-    ArborescenceSettings,
     EstimatedArborescenceSettings,
     LearnedArborescenceSettings,
 )
@@ -45,7 +43,6 @@ EMITTERS: Registry[type[EmitterSettings]] = by_kind(
     ImprovementSettings,
     VariationSettings,
     MEESSettings,
-    ArborescenceSettings,
     EstimatedArborescenceSettings,
     LearnedArborescenceSettings,
     PGAMESettings,
@@ -53,12 +50,7 @@ EMITTERS: Registry[type[EmitterSettings]] = by_kind(
 
 
 def parse_archive(spec: ArchiveSpec | str | Sequence[int]) -> ArchiveSpec:
-    """Return the specification of an archive.
-
-    Args:
-        spec: a text such as `6,6,6,6` or `cvt:1000`, the cells of a grid along each measure, or a
-            specification, which is returned as it is.
-    """
+    """Return the specification of a text such as `6,6` or `cvt:1000`, or of the cells along each measure."""
     if isinstance(spec, ArchiveSpec):
         return spec
     text = ",".join(map(str, spec)) if isinstance(spec, Iterable) and not isinstance(spec, str) else str(spec)

@@ -1,25 +1,20 @@
-"""`Archive`, the elites of which compete for cells, and `ArchiveSpec`, which says what the cells are."""
+"""`Archive`, whose elites compete for cells by one of two rules, and `ArchiveSpec`: what the cells are."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from repertoire.archives.competition import (
-    Batch,
-    Rule,
-    add_sequentially,
-    add_together,
-    make_store,
-)
 from repertoire.state import check_shape, checked_batch
 from robots.arrays import real_array
+from robots.compilation import compiled
 from robots.errors import InvalidValueError
 
 MAX_CELLS = 1_000_000
+Rule = Literal["sequential", "batch"]
 # from measures (n, m), finite and contiguous, to cells (n,) int64
 Locate = Callable[[np.ndarray], np.ndarray]
 
@@ -110,6 +105,39 @@ class ArchiveSpec(ABC):
         """Return the centroids of the cells, (cells, m); None if cells are arranged along the measures."""
 
 
+class _Store(NamedTuple):
+    """Everything that changes in an archive; a named tuple because the kernels take it whole."""
+
+    solutions: np.ndarray  # (cells, solution_dim) float32, meaningful where occupied
+    objectives: np.ndarray  # (cells,)
+    measures: np.ndarray  # (cells, measure_dim)
+    thresholds: np.ndarray  # (cells,)
+    occupied: np.ndarray  # (cells,) bool
+    groups: np.ndarray  # (cells,) int32, scratch of `_add_together`: 0 between its calls
+
+
+class _Batch(NamedTuple):
+    """Checked candidates and the cells that they compete for."""
+
+    cells: np.ndarray  # (n,) int64
+    solutions: np.ndarray  # (n, solution_dim) float32
+    objectives: np.ndarray  # (n,)
+    measures: np.ndarray  # (n, measure_dim)
+
+
+def _make_store(cells: int, solution_dim: int, measure_dim: int, threshold: float) -> _Store:
+    """Return a store without elites, whose thresholds are all the same."""
+    return _Store(
+        # zeroed pages are committed only when first written: cells never filled cost no memory
+        solutions=np.zeros((cells, solution_dim), np.float32),
+        objectives=np.zeros(cells),
+        measures=np.zeros((cells, measure_dim)),
+        thresholds=np.full(cells, threshold, np.float64),
+        occupied=np.zeros(cells, np.bool_),
+        groups=np.zeros(cells, np.int32),
+    )
+
+
 class Archive:
     """At most one elite a cell; a threshold in each cell says what counts as an improvement.
 
@@ -134,10 +162,6 @@ class Archive:
         learning_rate: α in [0, 1]; 0 never moves a threshold, 1 moves it onto what was accepted.
         min_objective: where thresholds start, in units of the objective; -inf only with a learning rate of 1.
         rule: how thresholds move, see above.
-
-    Raises:
-        InvalidValueError: a range is empty or not finite, the specification is of another number of measures,
-            or the threshold could never rise.
     """
 
     def __init__(
@@ -162,7 +186,7 @@ class Archive:
         self.min_objective = float(min_objective)
         self.rule = rule
         self._locate = spec.divide(bounds)
-        self._store = make_store(self.cells, self.solution_dim, self.measure_dim, self.min_objective)
+        self._store = _make_store(self.cells, self.solution_dim, self.measure_dim, self.min_objective)
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._store.occupied))
@@ -178,17 +202,7 @@ class Archive:
         return self._store.objectives[self._store.occupied]
 
     def cells_of(self, measures: np.ndarray) -> np.ndarray:
-        """Return the cells that measures belong to.
-
-        Args:
-            measures: (n, measure_dim).
-
-        Returns:
-            (n,) int64, in [0, cells).
-
-        Raises:
-            InvalidValueError: if the shape is wrong or a measure is not finite.
-        """
+        """Return the cells (n,) int64 that measures (n, measure_dim) belong to."""
         return self._locate(checked_batch("measures", measures, (len(measures), self.measure_dim)))
 
     def add(
@@ -199,31 +213,24 @@ class Archive:
         *,
         opened: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Let solutions compete for their cells.
+        """Let solutions compete for their cells, and return their improvements, (n,) float64.
 
         Args:
-            solutions: (n, solution_dim), stored as float32; not copied first if contiguous float32.
+            solutions: (n, solution_dim), stored as float32.
             objectives: (n,), larger is better.
             measures: (n, measure_dim).
             opened: (n,) bool, filled with whether each was accepted into a cell that was empty before it, by
                 the "batch" rule before all of them; None if that does not matter.
-
-        Returns:
-            The improvements, (n,) float64, in the order of the solutions.
-
-        Raises:
-            InvalidValueError: if a shape is wrong, or an objective, a measure or a parameter is not finite;
-                the archive is then as it was before.
         """
         batch = self._checked_batch(solutions, objectives, measures)
         improvements = np.empty(len(batch.cells))
         if opened is None:
             opened = np.empty(len(batch.cells), np.bool_)
         if self.rule == "sequential":
-            add_sequentially(self._store, batch, self.learning_rate, improvements, opened)
+            _add_sequentially(self._store, batch, self.learning_rate, improvements, opened)
         else:
             elitist = self.min_objective == -np.inf
-            add_together(self._store, batch, self.learning_rate, elitist, improvements, opened)
+            _add_together(self._store, batch, self.learning_rate, elitist, improvements, opened)
         return improvements
 
     def elites(self) -> Elites:
@@ -233,15 +240,9 @@ class Archive:
         return Elites(cells, store.solutions[cells], store.objectives[cells], store.measures[cells])
 
     def sample_elites(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Return copies of the solutions of elites drawn uniformly with replacement.
+        """Return copies (count, solution_dim) float32 of elites' solutions, drawn uniformly with replacement.
 
-        Args:
-            count: how many to draw.
-            rng: where the draws come from; not used if the archive is empty.
-
-        Returns:
-            (count, solution_dim) float32; (0, solution_dim) if the archive is empty, so that a restart
-            survives an empty archive.
+        If the archive is empty there are none, and nothing is drawn from `rng`.
         """
         cells = np.flatnonzero(self._store.occupied)
         drawn = cells[rng.integers(len(cells), size=count)] if len(cells) else cells
@@ -261,24 +262,16 @@ class Archive:
         self._store.objectives[cells] = state["objectives"]
         self._store.measures[cells] = state["measures"]
 
-    def _checked_batch(self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> Batch:
+    def _checked_batch(self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> _Batch:
         n = np.size(objectives)
         objectives = checked_batch("objectives", objectives, (n,))
         measures = checked_batch("measures", measures, (n, self.measure_dim))
         solutions = checked_batch("solutions", solutions, (n, self.solution_dim), np.float32)
-        return Batch(self._locate(measures), solutions, objectives, measures)
+        return _Batch(self._locate(measures), solutions, objectives, measures)
 
 
 def parse_count(text: str, *, least: int = 1) -> int:
-    """Return the whole number in a part of a specification's text.
-
-    Args:
-        text: digits, with spaces around them at most.
-        least: the lowest number that is accepted.
-
-    Raises:
-        InvalidValueError: there is none, or it is not from `least` to a million.
-    """
+    """Return the whole number, from `least` to a million, in a part of a specification's text."""
     digits = text.strip()
     if not (digits.isascii() and digits.isdecimal()) or not least <= int(digits[:20]) <= MAX_CELLS:
         raise InvalidValueError(f"{text!r} is not a whole number from {least} to {MAX_CELLS:,}")
@@ -286,11 +279,7 @@ def parse_count(text: str, *, least: int = 1) -> int:
 
 
 def checked_ranges(ranges: Sequence[tuple[float, float]]) -> np.ndarray:
-    """Return the (low, high) of each measure as (m, 2) float64.
-
-    Raises:
-        InvalidValueError: there is none, or one is not a finite range.
-    """
+    """Return the (low, high) of each measure as (m, 2) float64."""
     bounds = real_array("ranges", ranges)
     if not bounds.size:
         raise InvalidValueError("ranges must hold a (low, high) for each measure, got none")
@@ -299,3 +288,104 @@ def checked_ranges(ranges: Sequence[tuple[float, float]]) -> np.ndarray:
         if not (low < high and np.isfinite(high - low)):  # infinities, nans and too wide a range included
             raise InvalidValueError(f"ranges[{i}] must be finite with low < high, got ({low}, {high})")
     return bounds
+
+
+@compiled()
+def _add_sequentially(
+    store: _Store, batch: _Batch, alpha: float, improvements: np.ndarray, opened: np.ndarray
+) -> None:
+    """Let candidates compete one after the other, by the "sequential" rule of `Archive`.
+
+    Fills the improvements, (n,), and (n,) bool whether each was accepted into an empty cell.
+    """
+    placed, count = np.empty(batch.cells.size, np.int64), 0
+    for i in range(batch.cells.size):
+        cell = batch.cells[i]
+        f = batch.objectives[i]
+        t = store.thresholds[cell]
+        improvements[i] = _improvement(f, t)
+        if f > t:
+            # with α = 1 the general formula would give 0 (-inf) = nan
+            store.thresholds[cell] = f if alpha == 1 else (1 - alpha) * t + alpha * f
+        opened[i] = not store.occupied[cell]
+        if f > t or not store.occupied[cell] or f > store.objectives[cell]:
+            store.objectives[cell] = f
+            store.occupied[cell] = True
+            placed[count] = i
+            count += 1
+    _copy(store, batch, placed[:count])
+
+
+@compiled()
+def _add_together(
+    store: _Store, batch: _Batch, alpha: float, elitist: bool, improvements: np.ndarray, opened: np.ndarray
+) -> None:
+    """Let candidates compete at once, by the "batch" rule of `Archive`; see `_add_sequentially`.
+
+    Thresholds of an elitist archive started at -inf, and so are its elites' objectives. What opened a cell
+    was accepted into one that was empty before all candidates.
+    """
+    n = batch.cells.size
+    best, accepted, totals = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
+    groups = 0  # cells that accept something
+    for i in range(n):
+        cell = batch.cells[i]
+        f = batch.objectives[i]
+        t = store.thresholds[cell]
+        improvements[i] = _improvement(f, t)
+        opened[i] = f > t and not store.occupied[cell]
+        if f > t:
+            if store.groups[cell] == 0:
+                best[groups] = i
+                groups += 1
+                store.groups[cell] = groups
+            group = store.groups[cell] - 1
+            accepted[group] += 1
+            totals[group] += f
+            if f > batch.objectives[best[group]]:
+                best[group] = i
+    best, accepted, totals = best[:groups], accepted[:groups], totals[:groups]
+    _settle(store, batch, best, accepted, totals, alpha, elitist)
+    _copy(store, batch, best)
+
+
+@compiled()
+def _improvement(objective: float, threshold: float) -> float:
+    return objective if threshold == -np.inf else objective - threshold
+
+
+@compiled()
+def _settle(
+    store: _Store,
+    batch: _Batch,
+    best: np.ndarray,
+    accepted: np.ndarray,
+    totals: np.ndarray,
+    alpha: float,
+    elitist: bool,
+) -> None:
+    """Move the threshold of each cell that accepts some, given their best, their number and their sum."""
+    for group in range(best.size):
+        f = batch.objectives[best[group]]
+        cell = batch.cells[best[group]]
+        if elitist:
+            # the mean would lower a plain archive's threshold below its elite, and meet 0 (-inf) = nan
+            store.thresholds[cell] = f
+        else:
+            kept = (1 - alpha) ** accepted[group]
+            mean = totals[group] / accepted[group]
+            store.thresholds[cell] = kept * store.thresholds[cell] + (1 - kept) * mean
+        store.objectives[cell] = f
+        store.occupied[cell] = True
+        store.groups[cell] = 0
+
+
+@compiled()
+def _copy(store: _Store, batch: _Batch, placed: np.ndarray) -> None:
+    """Copy the solutions and measures of candidates to their cells, in the order of `placed`."""
+    for i in placed:
+        cell = batch.cells[i]
+        for j in range(batch.solutions.shape[1]):  # an assignment of rows would not become a plain copy
+            store.solutions[cell, j] = batch.solutions[i, j]
+        for j in range(batch.measures.shape[1]):
+            store.measures[cell, j] = batch.measures[i, j]

@@ -73,12 +73,8 @@ class CVTSpec(ArchiveSpec):
     def centroids(self, ranges: Sequence[tuple[float, float]]) -> np.ndarray:
         """Return the centroids of the cells, (cells, m), in units of the measures and within their ranges."""
         bounds = tuple((float(low), float(high)) for low, high in ranges)
-        return make_centroids(
-            self.count,
-            bounds,
-            seed=self.seed,
-            samples=max(_MIN_SAMPLES, _SAMPLES_PER_CELL * self.count),
-        ).copy()
+        samples = max(_MIN_SAMPLES, _SAMPLES_PER_CELL * self.count)
+        return make_centroids(self.count, bounds, seed=self.seed, samples=samples).copy()
 
 
 class Nearest:
@@ -86,10 +82,6 @@ class Nearest:
 
     Distances are Euclidean with each range as the unit of its measure, so that metres and radians count
     alike; a measure outside its range counts as at the end of it.
-
-    Args:
-        centroids: (cells, m), different, within the bounds.
-        bounds: (m, 2), the low and high of each measure.
     """
 
     def __init__(self, centroids: np.ndarray, bounds: np.ndarray) -> None:
@@ -123,11 +115,7 @@ def make_centroids(
     k-means (Lloyd 1982) on uniform samples, as in Vassiliades 2018, Algorithm 1, from the first of the
     samples.
 
-    Args:
-        cells: how many.
-        bounds: (low, high) of each measure.
-        seed: of the samples.
-        samples: their number, at least that of the cells; 10 a cell or more spread the centroids well.
+    There are at least as many samples as cells; 10 a cell or more spread the centroids well.
     """
     lows, highs = np.transpose(bounds)
     if (seconds := _SECONDS * cells * len(bounds)) > _PATIENCE:

@@ -57,26 +57,16 @@ class GridSpec(ArchiveSpec):
                 f"the archive {self} has cells along {along}, but there are {len(bounds)}"
             )
         lows, highs = np.ascontiguousarray(bounds.T)
-        dims = np.array(self.sizes)
-
-        return partial(_cells, lows, highs, dims)  # which, unlike a function in here, can be pickled
+        return partial(_locate, lows, highs, np.array(self.sizes))  # which can be pickled
 
     def centroids(self, ranges: Sequence[tuple[float, float]]) -> None:
         """There are none: see `ArchiveSpec.centroids`."""
 
 
-def _cells(lows: np.ndarray, highs: np.ndarray, dims: np.ndarray, measures: np.ndarray) -> np.ndarray:
-    """The cells (n,) of measures (n, m)."""
-    cells = np.empty(len(measures), np.int64)
-    _locate(measures, lows, highs, dims, cells)
-    return cells
-
-
 @compiled()
-def _locate(
-    measures: np.ndarray, lows: np.ndarray, highs: np.ndarray, dims: np.ndarray, cells: np.ndarray
-) -> None:
-    """Write the cells (n,) of measures (n, m) in a grid of m dimensions."""
+def _locate(lows: np.ndarray, highs: np.ndarray, dims: np.ndarray, measures: np.ndarray) -> np.ndarray:
+    """Return the cells (n,) of measures (n, m) in a grid of m dimensions."""
+    cells = np.empty(len(measures), np.int64)
     for i in range(cells.size):
         cell = 0
         for j in range(dims.size):
@@ -86,3 +76,4 @@ def _locate(
             index = min(int(position + _BOUNDARY_SLACK), dims[j] - 1)
             cell = cell * dims[j] + index
         cells[i] = cell
+    return cells

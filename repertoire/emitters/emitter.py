@@ -1,9 +1,9 @@
 """What every emitter promises: settings, ask, tell, state; and how it may rank its solutions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,20 +19,13 @@ EVERYTHING = slice(None)
 
 @dataclass(frozen=True)
 class Status:
-    """The state of an emitter in numbers.
+    """The state of an emitter in numbers."""
 
-    Attributes:
-        sigma: the step size, in units of the parameters.
-        condition_number: of the covariance matrix; nan where it is not known.
-        improvements: solutions of the last batch that improved the archive, see `accepted`.
-        restarts: how often it started afresh so far.
-        stop: why it did so after the last batch, see `repertoire.strategies.strategy.STOPS`; None if not.
-    """
-
-    sigma: float
-    condition_number: float
-    improvements: int
-    restarts: int
+    sigma: float  # the step size, in units of the parameters
+    condition_number: float  # of the covariance matrix; nan where it is not known
+    improvements: int  # solutions of the last batch that improved the archive, see `accepted`
+    restarts: int  # how often it started afresh so far
+    # why it did so after the last batch, see `repertoire.strategies.strategy.STOPS`; None if not
     stop: str | None
 
 
@@ -41,13 +34,11 @@ class EmitterSettings(Kind, ABC):
 
     Attributes:
         summary: what it is, in a line.
-        needs_gradients: whether it works on problems only that are `differentiable`.
         needs_transitions: whether it works on problems only that have `policy_layers`.
         memory_hint: what to choose where it needs more memory than there is, other than fewer emitters.
     """
 
     summary: ClassVar[str]
-    needs_gradients: ClassVar[bool] = False
     needs_transitions: ClassVar[bool] = False
     memory_hint: ClassVar[str] = "other emitters"
 
@@ -108,12 +99,9 @@ class Emitter(ABC):
     _stop: str | None = None  # why it restarted after the last batch
 
     def ask(self, archive: Archive, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the solutions to evaluate next, (batch_size, solution_dim) float32.
+        """Return the solutions to evaluate next, (batch_size, solution_dim) float32, in `out` if it is given.
 
-        Args:
-            archive: the archive that guides the search.
-            out: (batch_size, solution_dim) float32, contiguous, to be filled and returned; a new array by
-                default.
+        The archive is that which guides the search.
         """
         solutions = np.empty((self.batch_size, archive.solution_dim), np.float32) if out is None else out
         self._fill(solutions, archive)
@@ -162,12 +150,12 @@ class Emitter(ABC):
         """`tell` after its checks."""
 
 
-# gives the indices (n,) of solutions, the best first, and values (n,) by which they are ranked, in that order
-Ranking = Callable[[Evaluations], tuple[np.ndarray, np.ndarray]]
-
-
 def by_improvement(evaluations: Evaluations) -> tuple[np.ndarray, np.ndarray]:
-    """Rank by falling improvement, as in CMA-MAE (Fontaine & Nikolaidis 2023)."""
+    """Rank by falling improvement, as in CMA-MAE (Fontaine & Nikolaidis 2023).
+
+    Returns the indices (n,) of solutions, the best first, and values (n,) by which they are ranked, in that
+    order.
+    """
     order = np.argsort(-evaluations.improvements, kind="stable")
     return order, evaluations.improvements[order]
 
@@ -186,7 +174,3 @@ def by_discovery(evaluations: Evaluations) -> tuple[np.ndarray, np.ndarray]:
 def accepted(evaluations: Evaluations) -> np.ndarray:
     """Return which solutions opened a cell or exceeded its threshold, (n,) bool."""
     return evaluations.opened | (evaluations.improvements > 0)
-
-
-RankingName = Literal["improvement", "discovery"]
-RANKINGS: dict[RankingName, Ranking] = {"improvement": by_improvement, "discovery": by_discovery}

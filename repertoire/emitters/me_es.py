@@ -41,9 +41,6 @@ class Parents:
     To exploit, that is one of the two best elites or, every other time, of the two best in the five cells
     updated last. To explore, it is one of the five elites that are most novel compared with everything seen.
 
-    Args:
-        measure_dim: number of measures, m.
-
     Attributes:
         seen: measures of all means evaluated, (k, m).
     """
@@ -53,12 +50,7 @@ class Parents:
         self._updated = np.empty(0, np.int64)  # cells, distinct, the latest last
 
     def remember(self, measures: np.ndarray, cell: int | None) -> None:
-        """Count a mean as seen.
-
-        Args:
-            measures: (m,), finite.
-            cell: where it became the elite, if it did.
-        """
+        """Count the measures of a mean, (m,), as seen; the cell is where it became the elite, if it did."""
         self.seen = np.concatenate([self.seen, measures[None]])
         if cell is not None:
             self._updated = np.append(self._updated[self._updated != cell], cell)[-_RECENT:]
@@ -68,7 +60,10 @@ class Parents:
         elites = archive.elites()
         if not len(elites):
             return None
-        candidates = self._promising(elites, rng) if goal == "exploit" else self._novel(elites)
+        if goal == "exploit":
+            candidates = self._promising(elites, rng)
+        else:
+            candidates = np.argsort(-novelty(elites.measures, self.seen), kind="stable")[:_NOVEL]
         return elites.solutions[rng.choice(candidates)]
 
     def _promising(self, elites: Elites, rng: np.random.Generator) -> np.ndarray:
@@ -77,9 +72,6 @@ class Parents:
             updated = np.flatnonzero(np.isin(elites.cells, self._updated))
             candidates = updated if len(updated) else candidates
         return candidates[np.argsort(-elites.objectives[candidates], kind="stable")[:_BEST]]
-
-    def _novel(self, elites: Elites) -> np.ndarray:
-        return np.argsort(-novelty(elites.measures, self.seen), kind="stable")[:_NOVEL]
 
     def state(self) -> dict[str, np.ndarray]:
         """What a checkpoint must hold."""
@@ -91,16 +83,10 @@ class Parents:
 
 
 def novelty(measures: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Return the mean distance of measures to their nearest neighbours among those seen before.
+    """Return the mean distances (n,) of measures (n, m) to their 10 nearest ones of those seen, (k, m).
 
-    This is the novelty of J. Lehman, K. Stanley, "Abandoning Objectives", 2011.
-
-    Args:
-        measures: (n, m), in the units of the problem; NaN is as new as NaN.
-        seen: (k, m).
-
-    Returns:
-        (n,), in the same units; over all of `seen` while it holds less than 10, and 0 while it is empty.
+    This is the novelty of J. Lehman, K. Stanley, "Abandoning Objectives", 2011. Measures that are NaN are as
+    new as NaN, and while nothing was seen all are 0.
     """
     if not len(seen):
         return np.zeros(len(measures))
@@ -145,12 +131,6 @@ class MEESEmitter(Emitter):
     Where the problem has observations, controllers see them normalised by running statistics, which start as
     those that change nothing. They are folded into every solution, so that wherever it goes it sees what it
     saw when it was made.
-
-    Args:
-        settings: see `MEESSettings`.
-        problem: its number of measures, and how its solutions take up statistics of observations.
-        initial: (n,), finite.
-        rng: the only source of randomness; driven by `numpy.random.SFC64`.
     """
 
     def __init__(
@@ -167,7 +147,6 @@ class MEESEmitter(Emitter):
         self._plan()
 
     def _plan(self) -> None:
-        """Say what the next batch is made of."""
         means = int(self._step > 0)
         self.batch_size = means + (self.strategy.batch_size if self._step < STEPS else 0)
         self.offered: slice = slice(0, means)
@@ -193,7 +172,6 @@ class MEESEmitter(Emitter):
             solutions[:] = self._normaliser.fold(solutions, self._moments.mean, self._moments.std)
 
     def _learn(self, evaluations: Evaluations, archive: Archive) -> None:
-        """Remember what became of the mean, and take a step or turn to another parent."""
         if self._normaliser is not None and evaluations.moments is not None:
             self._moments = self._moments.merge(evaluations.moments)
         if self._step > 0 and not evaluations.diverged[0]:
@@ -221,7 +199,6 @@ class MEESEmitter(Emitter):
         return np.argsort(-np.where(evaluations.diverged[samples], -np.inf, fitness), kind="stable")
 
     def _turn(self, archive: Archive) -> None:
-        """Start from another parent."""
         self._turns += 1
         self._step = 0
         chosen = self._parents.choose(self.goal, archive, self.strategy.rng)

@@ -53,12 +53,6 @@ class PGAMEEmitter(Emitter):
     The last of the others is the greedy actor as it is. It and the critics learn from the transitions of all
     solutions, after each batch. While the archive is empty, noise around the initial solution takes the place
     of them all.
-
-    Args:
-        settings: see `PGAMESettings`.
-        problem: with `policy_layers`.
-        initial: (n,), finite.
-        rng: the only source of randomness; driven by `numpy.random.SFC64`.
     """
 
     request = Request(transitions=True)

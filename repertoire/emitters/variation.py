@@ -51,11 +51,6 @@ class VariationEmitter(Emitter):
     """Adds Gaussian noise to uniformly chosen elites, and a step along the line to another elite.
 
     While the archive is empty, the initial solution takes the elites' place.
-
-    Args:
-        settings: see `VariationSettings`.
-        initial: (n,), finite.
-        rng: the only source of randomness; driven by `numpy.random.SFC64`.
     """
 
     def __init__(self, settings: VariationSettings, initial: np.ndarray, rng: np.random.Generator) -> None:

@@ -24,23 +24,15 @@ from robots.simulation.threads import ALL_CORES
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """A corrected repertoire, and how it compares with the original of k elites.
+    """A corrected repertoire, and how it compares with the original of k elites."""
 
-    Attributes:
-        repertoire: the corrected one. Its objectives and measures are means, and the reproducibility in its
-            spread refers to its own cells. Its thresholds are the objectives of its elites.
-        spread: of the original's elites. Their reproducibility refers to their original cells; the rest is
-            nan for an elite of which an episode diverged.
-        diverged: number of the episodes of each of the original's elites that diverged, (k,) int64.
-        before: metrics of the original.
-        after: metrics of the corrected repertoire, with the same minimum objective.
-    """
-
+    # objectives and measures are means, thresholds its objectives; reproducibility refers to its own cells
     repertoire: Repertoire
+    # of the original's elites in their original cells; the rest is nan where an episode diverged
     spread: Spread
-    diverged: np.ndarray
-    before: Metrics
-    after: Metrics
+    diverged: np.ndarray  # number of the episodes of each of the original's elites that diverged, (k,) int64
+    before: Metrics  # of the original
+    after: Metrics  # of the corrected repertoire, with the same minimum objective
 
     @property
     def losses(self) -> dict[str, float]:
@@ -96,7 +88,6 @@ def correct(evaluation: Evaluation) -> Correction:
     cells[known] = archive.cells_of(measures[known])
 
     def spread(rows: np.ndarray, homes: np.ndarray) -> Spread:
-        """Of the elites in some rows, whose cells are these."""
         return Spread(
             objective_std=objectives[rows].std(axis=1),
             measure_std=measures[rows].std(axis=1),
@@ -135,12 +126,7 @@ def _winners(cells: np.ndarray, objectives: np.ndarray) -> np.ndarray:
 
 
 def keep_best(repertoire: Repertoire, count: int) -> Repertoire:
-    """Keep only the elites with the highest objectives; of equals the first stay.
-
-    Args:
-        repertoire: a corrected one, because single episodes flatter the best elites most.
-        count: how many elites to keep, at least 1; all if there are not more.
-    """
+    """Keep only so many elites of a corrected repertoire, those with the highest objectives."""
     if repertoire.spread is None:
         raise InvalidValueError("only of a corrected repertoire is it known which gaits are the best")
     if count < 1:

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from repertoire.execution.checkpoints import run_with_checkpoints
-from repertoire.execution.provenance import software_versions
+from repertoire.execution.running import run_with_checkpoints, software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.formats import Array, Contents, Format
 from repertoire.storage.repertoires import fingerprint
@@ -50,14 +49,8 @@ class Evaluator:
             where the simulation diverged.
 
     Attributes:
-        conditions: their names.
         models: how many of its robot each condition has.
-        robots: those of the conditions, all models of the first before the second's, with the length of the
-            episodes.
-        backend: the same.
-
-    Raises:
-        InvalidValueError: the repertoire is empty.
+        robots: those of the conditions, all models of the first before the second's.
     """
 
     def __init__(
@@ -95,15 +88,7 @@ class Evaluator:
         traced: bool = False,
         on_finished: OnFinished | None = None,
     ) -> Episodes:
-        """Run an episode of each of n gaits.
-
-        Args:
-            rows: of the gaits in the repertoire, (n,).
-            seeds: of the episodes, (n,).
-            robots: numbers of those that they drive, (n,), see `robots`; the first by default.
-            traced: whether to record what sensors read.
-            on_finished: called from other threads with the number of episodes finished.
-        """
+        """Run an episode of each of n gaits, given by their rows, on robots given by their numbers, (n,)."""
         return self.backend.run(
             self._batch,
             self._solutions[rows],
@@ -124,16 +109,7 @@ class Evaluator:
 def objectives_and_falls(
     evaluator: Evaluator, rows: np.ndarray, seeds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Let n elites run the same m episodes, which makes their means comparable.
-
-    Args:
-        evaluator: what runs them, under its first condition.
-        rows: of the elites, (n,).
-        seeds: of the episodes, (m,).
-
-    Returns:
-        Objectives, (n, m), and whether each episode ended in a fall, (n, m).
-    """
+    """Objectives and falls, (n, m) each, of n gaits in the same m episodes under the first condition."""
     episodes = evaluator.run(np.repeat(rows, len(seeds)), np.tile(seeds, len(rows)))
     shape = (len(rows), len(seeds))
     return evaluator.objectives(episodes).reshape(shape), episodes.fell.reshape(shape)
@@ -143,9 +119,8 @@ class Evaluation:
     """Every one of k gaits runs n episodes under every one of d conditions.
 
     The episodes' seeds are the same for all gaits and conditions ("common random numbers"), so that no gait
-    has an advantage by lucky starts. Where conditions have several models of
-    their robots, these take turns from episode to episode. The result is a function of the
-    repertoire, the conditions, n and the seed, whatever the threads, the blocks or the interruptions.
+    has an advantage by lucky starts. Several models of a condition take turns from episode to episode. The
+    result is a function of the repertoire, the conditions, n and the seed.
 
     Args:
         evaluator: of the repertoire and the conditions.
@@ -158,9 +133,6 @@ class Evaluation:
     Attributes:
         done: how many episodes are finished.
         total: d k n, how many there are.
-
-    Raises:
-        InvalidValueError: a number is out of range.
     """
 
     def __init__(
@@ -230,11 +202,7 @@ class Evaluation:
         return f"{work}: {left} on {threads} thread{'s' * (threads != 1)}"
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
-        """Run a block of episodes.
-
-        Args:
-            on_finished: called from other threads with the number of episodes finished so far.
-        """
+        """Run a block of episodes; see `run` for what is called."""
         done = self.done
         numbers = np.arange(done, min(done + self._block, self.total))
         self._fill(self._evaluate(numbers, on_finished and (lambda n: on_finished(done + n))).columns)
@@ -247,17 +215,9 @@ class Evaluation:
         on_progress: Callable[[int], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        """Run episodes until all are finished or `stop` says so, saving on the way and at the end.
+        """Run episodes until all are finished or `stop` says so, saving what is finished to a file.
 
-        Args:
-            path: of the file for what is finished, replaced whole at every checkpoint; nothing is saved
-                without.
-            checkpoint_seconds: time between checkpoints [s]; the first follows the first block.
-            on_progress: called from other threads with the number of episodes finished.
-            stop: asked before every block.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
+        From other threads `on_progress` is called with the number of episodes finished.
         """
         save = None if path is None else partial(self.save, path)
         step = partial(self.step, on_progress)
@@ -266,21 +226,12 @@ class Evaluation:
         )
 
     def save(self, path: Path) -> None:
-        """Write what is finished to a file in one step.
-
-        Raises:
-            InvalidFileError: the file cannot be written.
-        """
+        """Write what is finished to a file in one step."""
         columns = {name: column[: self.done] for name, column in self._columns.items()}
         self._format.write(path, Contents(columns, {"identity": json.dumps(dict(self._resumable))}))
 
     def restore(self, path: Path) -> None:
-        """Go on from what was saved.
-
-        Raises:
-            InvalidFileError: the file cannot be read, or holds episodes of another repertoire, of other
-                conditions, or with another seed, number of episodes or software.
-        """
+        """Go on from what was saved."""
         with self._format.read(path) as contents:
             sizes = {axis: self._columns[name].shape[1] for name, axis in _WIDE.items()}
             self._format.check(contents, **sizes)
@@ -289,18 +240,13 @@ class Evaluation:
         self._fill(contents.arrays)
 
     def results(self) -> Episodes:
-        """All d k n episodes: those under the first condition first, of them the first elite's.
-
-        Raises:
-            RuntimeError: not all are finished.
-        """
+        """All d k n episodes: those under the first condition first, of them the first elite's."""
         if not self.finished:
             raise RuntimeError(f"{self.done} of {self.total} episodes are finished: ask when all are")
         return Episodes(**self._columns)
 
     @property
     def _format(self) -> Format:
-        """The format of a file with the finished episodes."""
         arrays = {
             name: Array(column.dtype.str, ("episodes", _WIDE.get(name, ""))[: column.ndim], finite=False)
             for name, column in self._columns.items()
@@ -339,7 +285,6 @@ class Evaluation:
                 raise InvalidValueError(f"{name!r} must be finite where the simulation did not diverge")
 
     def _fill(self, columns: Mapping[str, np.ndarray]) -> None:
-        """Write down the results of the next episodes."""
         after = self.done + len(columns["objectives"])
         for name, values in self._columns.items():
             values[self.done : after] = columns[name]
@@ -352,9 +297,5 @@ def robot_label(robot: Robot) -> str:
 
 
 def check_episodes(episodes: int) -> None:
-    """Check how many episodes each elite is to run.
-
-    Raises:
-        InvalidValueError: the number is out of range.
-    """
+    """Refuse a number of episodes that is out of range."""
     whole_number("episodes", episodes, 1, MOST_EPISODES)

@@ -22,18 +22,15 @@ def merge(
 ) -> Repertoire:
     """Put the elites of several repertoires of one problem into one archive: the best of each cell stay.
 
-    Runs with different seeds, algorithms or learning rates find different solutions, and their union is worth
-    more than the best of them. A single repertoire and another archive change the resolution.
+    A single repertoire and another archive change the resolution.
+
+    Settings and versions are those of the first, as are equally good elites of a cell. The history is one row
+    with the sums over all runs, and a column `runs` with their number. No search can continue from it.
 
     Args:
-        repertoires: at least one; among equally good elites of a cell, the one of the first repertoire stays.
+        repertoires: at least one.
         archive: specification of the archive, see `parse_archive`; that of the first repertoire by default.
         names: of the repertoires in errors.
-
-    Returns:
-        A repertoire with the settings and the versions of the first. Its history is one row with the sums
-        over all runs, and a column `runs` with their number. Its thresholds are its elites' objectives: no
-        search can continue from it.
     """
     _check(repertoires, names or [f"repertoire {number}" for number in range(1, len(repertoires) + 1)])
     first = repertoires[0]
@@ -58,7 +55,6 @@ def merge(
 
 
 def _check(repertoires: Sequence[Repertoire], names: Sequence[str]) -> None:
-    """Refuse what cannot share an archive."""
     if not repertoires:
         raise InvalidValueError("there is no repertoire to merge")
     for name, one in zip(names, repertoires, strict=True):

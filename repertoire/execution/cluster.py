@@ -1,11 +1,10 @@
-"""`cluster`: the episodes of this process run on the workers of a Dask cluster, on any number of machines.
+"""`cluster`: episodes run on the workers of a Dask cluster, on any number of machines.
 
 An episode's result depends on its robot, parameters and seed alone. Workers may therefore join, leave or be
 killed at any moment: Dask gives their work to others, and the results are those of a single machine with the
-same software and processor. Where a worker has another one, a warning says so.
+same software and processor. Where a worker has other software, a warning says so.
 """
 
-import asyncio
 import logging
 import math
 import os
@@ -13,34 +12,31 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
 from weakref import WeakKeyDictionary
 
 import cloudpickle
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from repertoire.execution.provenance import processor_name, software_versions
-from repertoire.execution.workers import interrupts_deferred, starting_processes
+from repertoire.execution.running import software_versions
 from robots.compilation import sources_hash
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
-from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
+from robots.evaluations import Request
 from robots.files.texts import read_json
 from robots.plugins import VARIABLE, load_plugins
 from robots.simulation.backend import Backend, ModelBatch, OnFinished
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ONE_THREAD, Threads
+from robots.workers import interrupts_deferred, starting_processes
 
 try:
     import cryptography  # noqa: F401, with which Dask makes keys
     import dask
-    import distributed
     from distributed import Client, Future, KilledWorker, LocalCluster, Security, as_completed, get_worker
 except ImportError as error:
     raise SurefootError(
@@ -64,17 +60,11 @@ _CONFIGURATION = {
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """Which cluster runs the episodes, and on what terms.
+    """Which cluster runs the episodes."""
 
-    Attributes:
-        address: of the Dask scheduler, such as `tcp://10.0.0.1:8786` or, encrypted, `tls://...`; or `local:N`
-            for N worker processes on this machine, which end with this process.
-        patience: how long to wait for a worker while there is none [s].
-        security: certificate and key with which to connect; without any, those of Dask's configuration.
-    """
-
-    address: str
-    patience: float = 120.0
+    address: str  # of the Dask scheduler, such as `tls://10.0.0.1:8786`; or `local:N` for N processes here
+    patience: float = 120.0  # how long to wait for a worker while there is none [s]
+    # certificate and key with which to connect; without any, those of Dask's configuration
     security: "Security | None" = field(default=None, repr=False)
 
 
@@ -91,80 +81,36 @@ def scheduler_address(path: Path) -> str:
 
 @contextmanager
 def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) -> Iterator["Cluster"]:
-    """Connect to a cluster, and start it if it is a local one, meanwhile.
-
-    Args:
-        settings: of the cluster.
-        say: called with a warning when a worker has other software or another processor than this machine.
-    """
+    """Connect to a cluster for the duration of the context; `say` warns of other software of a worker."""
+    dask.config.set(_CONFIGURATION)
     with ExitStack() as stack:
         if settings.address.startswith(_LOCAL):
+            count = settings.address.removeprefix(_LOCAL)
+            if not re.fullmatch("[1-9][0-9]{0,2}", count):
+                raise InvalidValueError(
+                    f"local:N takes a number of workers from 1 to 999, not {shown(count)}"
+                )
             folder = stack.enter_context(TemporaryDirectory(prefix="surefoot-", ignore_cleanup_errors=True))
-            local = stack.enter_context(_local_cluster(settings.address.removeprefix(_LOCAL), folder))
+            dask.config.set({"temporary-directory": folder})
+            # Ctrl-C is for this process alone, which cannot close what has only half started
+            with interrupts_deferred(), starting_processes():
+                local = LocalCluster(
+                    n_workers=int(count),
+                    threads_per_worker=1,
+                    protocol="tls://",
+                    security=Security.temporary(),  # without this key, other users cannot connect
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+            stack.enter_context(local)
             settings = replace(settings, address=local.scheduler_address, security=local.security)
-        yield stack.enter_context(closing(connect(settings, say)))
-
-
-def _local_cluster(count: str, folder: str) -> LocalCluster:
-    """Start so many workers on this machine, with a key that only these processes have, and a folder."""
-    if not re.fullmatch("[1-9][0-9]{0,2}", count):
-        raise InvalidValueError(f"local:N takes a number of workers from 1 to 999, not {shown(count)}")
-    dask.config.set(_CONFIGURATION | {"temporary-directory": folder})
-    # Ctrl-C is for this process alone, which cannot close what has only half started
-    with interrupts_deferred(), starting_processes():
-        # other users of the machine can reach the port: without the key nobody can connect
-        return LocalCluster(
-            protocol="tls://",
-            security=Security.temporary(),
-            n_workers=int(count),
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"dashboard": False},
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        )
-
-
-async def _knock(address: str, security: Security) -> None:
-    """Raise an error unless a Dask scheduler answers: a client that fails leaves half of itself behind."""
-    arguments = security.get_connection_args("client")
-    connecting = distributed.comm.connect(address, timeout=_CONNECT_SECONDS, **arguments)
-    (await asyncio.wait_for(connecting, _CONNECT_SECONDS + 1)).abort()
-
-
-def connect(settings: ClusterSettings, say: Callable[[str], None] = print) -> "Cluster":
-    """Connect to a scheduler and wait for a worker; see `cluster`."""
-    for name in ("", ".client", ".core", ".nanny", ".scheduler"):
-        logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL)  # what matters is raised here
-    dask.config.set(_CONFIGURATION)
-    security = settings.security or Security()
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(asyncio.run, _knock(settings.address, security)).result()
-        client = Client(settings.address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security)
-    except Exception as error:  # whatever another kind of server answers
-        raise SurefootError(
-            f"there is no Dask scheduler at {settings.address} ({one_line(error) or 'no answer'}): start one "
-            "with dask scheduler, or name local:4 for four workers on this machine"
-        ) from error
-    found = Cluster(client, settings, say)
-    try:
-        while not found.count_workers():
-            time.sleep(_LOOK_SECONDS / 10)
-    except BaseException:
-        found.close()
-        raise
-    return found
+        yield stack.enter_context(closing(Cluster(settings, say)))
 
 
 class Cluster(Backend):
-    """Runs episodes on the workers of a Dask scheduler. A pickled one connects anew where it is unpickled.
-
-    Args:
-        client: connected to the scheduler.
-        settings: with the scheduler's address.
-        say: called with a warning.
+    """Runs episodes on the workers of a Dask scheduler, see `cluster`; a copy by pickle connects anew.
 
     Attributes:
         threads: of all workers together, when they were last looked at.
@@ -173,15 +119,22 @@ class Cluster(Backend):
 
     elsewhere = True
 
-    def __init__(self, client: Client, settings: ClusterSettings, say: Callable[[str], None]) -> None:
+    def __init__(self, settings: ClusterSettings, say: Callable[[str], None] = print) -> None:
         self.threads = self.processes = 1
-        self._client, self._settings, self._say = client, settings, say
+        self._settings, self._say = settings, say
         self._differences: list[str] = []
         self._alone_since = math.inf
         self._robots: WeakKeyDictionary[ModelBatch, dict[int, Future]] = WeakKeyDictionary()
+        self._client = _connected(settings)
+        try:
+            while not self.count_workers():
+                time.sleep(_LOOK_SECONDS / 10)
+        except BaseException:
+            self.close()
+            raise
 
-    def __reduce__(self) -> tuple[Callable[..., "Cluster"], tuple[ClusterSettings]]:
-        return connect, (self._settings,)
+    def __reduce__(self) -> tuple[type["Cluster"], tuple[ClusterSettings]]:
+        return Cluster, (self._settings,)
 
     @property
     def differences(self) -> dict[str, str]:
@@ -192,38 +145,26 @@ class Cluster(Backend):
         """Disconnect."""
         self._client.close(timeout=_CONNECT_SECONDS)
 
-    def run(
+    def _run(
         self,
         batch: ModelBatch,
         solutions: np.ndarray,
         seeds: np.ndarray,
-        *,
-        models: np.ndarray | None = None,
-        request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: OnFinished | None = None,
+        models: np.ndarray,
+        request: Request,
+        on_finished: OnFinished | None,
     ) -> Episodes:
-        """See `Backend.run`; `on_finished` is called in this thread."""
-        solutions, seeds, models, request = batch.checked(solutions, seeds, models, request)
         if not len(seeds):
             return ONE_THREAD.run(batch, solutions, seeds, request=request)
         self.count_workers()
-        size, plugins = self.chunk_size(len(seeds)), os.environ.get(VARIABLE, "")
+        size, plugins = chunk_size(len(seeds), self.processes, self.threads), os.environ.get(VARIABLE, "")
         chunks = {}
         for model in np.unique(models):
-            every = np.flatnonzero(models == model)
+            every, robot = np.flatnonzero(models == model), self._robot(batch, int(model))
             for rows in np.split(every, range(size, len(every), size)):
                 observed = None if request.observed is None else request.observed[rows]
-                asked = replace(request, observed=observed)
-                task = self._client.submit(
-                    _run_chunk,
-                    self._robot(batch, int(model)),
-                    plugins,
-                    solutions[rows],
-                    seeds[rows],
-                    asked,
-                    pure=False,
-                )
-                chunks[task] = rows
+                work = solutions[rows], seeds[rows], replace(request, observed=observed)
+                chunks[self._client.submit(_run_chunk, robot, plugins, *work, pure=False)] = rows
         order, parts = [], []
         for rows, episodes in self._results(chunks):
             order += rows.tolist()
@@ -239,22 +180,17 @@ class Cluster(Backend):
             kept[model] = self._client.submit(bytes, zlib.compress(cloudpickle.dumps(batch.robots[model]), 1))
         return kept[model]
 
-    def chunk_size(self, episodes: int) -> int:
-        """How many episodes to send to a worker at a time: enough work, and work for everyone."""
-        each, threads = episodes / self.processes, self.threads / self.processes  # for and of a worker
-        return math.ceil(each / max(1, min(_CHUNKS, int(each / (_LEAST * threads)))))
-
     def _results(self, chunks: dict[Future, np.ndarray]) -> Iterator[tuple[np.ndarray, Episodes]]:
-        """The rows and episodes of each chunk as soon as they are there; see `run` for errors."""
+        """The rows and episodes of each chunk as soon as they are there."""
         ended = as_completed(chunks, loop=self._client.loop, with_results=True, raise_errors=False)
         look = time.monotonic() + _LOOK_SECONDS
         try:
             while ended.count():
                 for task, result in ended.next_batch(block=False):
                     if task.status != "finished" or isinstance(result, BaseException):
-                        raise self._error(task)
-                    episodes, machine = result
-                    self._compare(machine)
+                        raise self._error(task.exception() if task.status == "error" else None)
+                    episodes, software = result
+                    self._compare(software)
                     yield chunks.pop(task), episodes  # workers need not keep it any more
                 if time.monotonic() > look:
                     self.count_workers()
@@ -268,7 +204,7 @@ class Cluster(Backend):
         try:
             threads = self._client.nthreads().values()
         except (OSError, RuntimeError, ValueError) as error:
-            raise self._error() from error
+            raise self._error(None) from error
         if threads:
             self.threads, self.processes, self._alone_since = sum(threads), len(threads), math.inf
         else:
@@ -280,9 +216,8 @@ class Cluster(Backend):
             )
         return len(threads)
 
-    def _error(self, task: Future | None = None) -> SurefootError:
-        """Why a task failed; without one that has an error, the scheduler is gone."""
-        error = task.exception() if task and task.status == "error" else None
+    def _error(self, error: BaseException | None) -> SurefootError:
+        """Why a task failed; None where the scheduler is gone."""
         if isinstance(error, SurefootError):
             return error
         if error is None:
@@ -294,24 +229,38 @@ class Cluster(Backend):
         return SurefootError(f"{reason}: what was saved can be resumed")
 
     def _compare(self, theirs: dict[str, str]) -> None:
-        """Warn of software or a processor of a worker that this machine does not have."""
-        for name, ours in _machine().items():
+        """Warn of software of a worker that this machine does not have."""
+        for name, ours in _software().items():
             text = f"{name} {theirs.get(name, 'missing')} instead of {ours}"
             if theirs.get(name) != ours and text not in self._differences:
                 self._differences.append(text)
                 self._say(f"a worker has {text}: results may differ from those of this machine")
 
 
-_lock = Lock()
+def _connected(settings: ClusterSettings) -> Client:
+    for name in ("", ".client", ".core", ".nanny", ".scheduler"):
+        logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL)  # what matters is raised here
+    security = settings.security or Security()
+    try:
+        return Client(settings.address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security)
+    except Exception as error:  # whatever another kind of server answers
+        raise SurefootError(
+            f"there is no Dask scheduler at {settings.address} ({one_line(error) or 'no answer'}): start one "
+            "with dask scheduler, or name local:4 for four workers on this machine"
+        ) from error
+
+
+def chunk_size(episodes: int, processes: int, threads: int) -> int:
+    """How many episodes to send to a worker at a time: enough work, and work for everyone."""
+    return math.ceil(episodes / processes / max(1, min(_CHUNKS, episodes // (_LEAST * threads))))
 
 
 def _run_chunk(
     robot: bytes, plugins: str, solutions: np.ndarray, seeds: np.ndarray, request: Request
 ) -> tuple[Episodes, dict[str, str]]:
-    """Run episodes in a worker, of a packed robot; returns what they found, and what its machine has."""
-    with _lock:  # one thread prepares the robot, the others wait
-        batch, threads = _prepared(robot, plugins)
-    return threads.run(batch, solutions, seeds, request=request), _machine()
+    """Run episodes of a packed robot in a worker; returns what they found, and its software."""
+    batch, threads = _prepared(robot, plugins)
+    return threads.run(batch, solutions, seeds, request=request), _software()
 
 
 @lru_cache(maxsize=32)
@@ -323,7 +272,6 @@ def _prepared(robot: bytes, plugins: str) -> tuple[ModelBatch, Threads]:
 
 
 @cache
-def _machine() -> dict[str, str]:
-    """What results depend on: versions of the software, a checksum of our sources, and the processor."""
-    sources = sources_hash(Path(__file__).resolve().parents[2])
-    return software_versions() | {"sources": sources, "processor": processor_name()}
+def _software() -> dict[str, str]:
+    """Versions of the software, and a checksum of our sources."""
+    return software_versions() | {"sources": sources_hash(Path(__file__).resolve().parents[2])}

@@ -1,18 +1,21 @@
-"""TD3: twin critics and a greedy actor that learn from transitions.
+"""TD3: twin critics and a greedy actor that learn from transitions; and the networks that they are.
 
-Source: S. Fujimoto, H. van Hoof, D. Meger, "Addressing Function Approximation Error in Actor-Critic Methods",
-    ICML 2018, arXiv:1802.09477, Algorithm 1 (Fujimoto below), with the numbers of Tjanaka et al. 2023.
+Sources: S. Fujimoto, H. van Hoof, D. Meger, "Addressing Function Approximation Error in Actor-Critic
+    Methods", ICML 2018, arXiv:1802.09477, Algorithm 1 (Fujimoto below), with the numbers of Tjanaka et
+    al. 2023; D. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from repertoire.networks.network import Adam, Network
 from repertoire.state import nested, select
 from repertoire.strategies.noise import generator_state, restore_generator
+from robots.controllers.mlp import weight_count
 from robots.errors import InvalidValueError
 from robots.evaluations import TransitionColumns
 from robots.files.records import Record
@@ -45,18 +48,123 @@ class TD3Settings(Record):
 
     def buffer_bytes(self, layers: Sequence[int]) -> int:
         """Memory that the replay buffer takes for policies of these layers, see `Controller.layers`."""
-        return (
-            self.buffer_size * TransitionColumns(layers[0], layers[-1]).count * np.dtype(np.float32).itemsize
+        return 4 * self.buffer_size * TransitionColumns(layers[0], layers[-1]).count
+
+
+Activation = Literal["tanh", "relu", "identity"]
+
+
+@dataclass(frozen=True)
+class Network:
+    """A fully connected network, or several of them side by side.
+
+    A parameter vector holds, layer by layer, the weights as an (inputs, outputs) matrix in row-major order
+    and then the biases, as those of `robots.controllers.mlp.MLP` do. Where parameters are (k, p) there are k
+    networks, and activations and slopes have a first axis of length k.
+    """
+
+    layers: tuple[int, ...]  # units of each layer, inputs first
+    hidden: Activation  # activation of all layers but the last
+    output: Activation  # activation of the last layer
+
+    @property
+    def parameter_count(self) -> int:
+        """Length p of a parameter vector."""
+        return weight_count(self.layers)
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """Parameters uniform within 1 / √inputs of each layer, as PyTorch's are by default, (p,) float64."""
+        pairs = itertools.pairwise(self.layers)
+        return np.concatenate(
+            [rng.uniform(-1, 1, (inputs + 1) * outputs) / np.sqrt(inputs) for inputs, outputs in pairs]
         )
+
+    def forward(self, parameters: np.ndarray, inputs: np.ndarray) -> list[np.ndarray]:
+        """Return the inputs, (n, inputs), then each layer's activations, (n, units) or (k, n, units)."""
+        activations = [inputs]
+        for layer, (weights, biases) in enumerate(self._matrices(parameters)):
+            values = activations[-1] @ weights
+            values += biases
+            if self._kind(layer) == "tanh":
+                np.tanh(values, out=values)
+            elif self._kind(layer) == "relu":
+                np.maximum(values, 0, out=values)
+            activations.append(values)
+        return activations
+
+    def backward(
+        self,
+        parameters: np.ndarray,
+        activations: Sequence[np.ndarray],
+        slopes: np.ndarray,
+        gradient: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Propagate slopes of a sum of functions of the outputs back to the inputs, of the shape of these.
+
+        Args:
+            parameters: (p,) or (k, p).
+            activations: what `forward` returned for these.
+            slopes: with respect to the outputs, of the shape of the last activations; overwritten.
+            gradient: to be filled with the slopes with respect to the parameters, of their shape.
+        """
+        matrices = self._matrices(parameters)
+        found = matrices if gradient is None else self._matrices(gradient)
+        for layer in reversed(range(len(matrices))):
+            values = activations[layer + 1]
+            if self._kind(layer) == "tanh":
+                slopes *= 1 - values * values
+            elif self._kind(layer) == "relu":
+                slopes *= values > 0
+            if gradient is not None:
+                np.matmul(activations[layer].swapaxes(-1, -2), slopes, out=found[layer][0])
+                slopes.sum(axis=-2, keepdims=True, out=found[layer][1])
+            slopes = slopes @ matrices[layer][0].swapaxes(-1, -2)
+        return slopes
+
+    def _kind(self, layer: int) -> Activation:
+        return self.output if layer == len(self.layers) - 2 else self.hidden
+
+    def _matrices(self, parameters: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Views of the weights (..., inputs, outputs) and biases (..., 1, outputs) of each layer."""
+        start, found, several = 0, [], parameters.shape[:-1]
+        for inputs, outputs in itertools.pairwise(self.layers):
+            middle, end = start + inputs * outputs, start + (inputs + 1) * outputs
+            weights = parameters[..., start:middle].reshape(*several, inputs, outputs)
+            found.append((weights, parameters[..., middle:end].reshape(*several, 1, outputs)))
+            start = end
+        return found
+
+
+class Adam:
+    """Parameters that climb gradients (Kingma & Ba 2015, Algorithm 1, with its decay rates and epsilon)."""
+
+    def __init__(self, parameters: np.ndarray, rate: float) -> None:
+        self.parameters, self.steps = parameters, 0
+        self._rate = rate
+        self._first, self._second = np.zeros_like(parameters), np.zeros_like(parameters)
+
+    def climb(self, gradient: np.ndarray) -> None:
+        """Take a step up a gradient of the parameters' shape."""
+        self.steps += 1
+        self._first += 0.1 * (gradient - self._first)
+        self._second += 0.001 * (gradient * gradient - self._second)
+        spread = np.sqrt(self._second / (1 - 0.999**self.steps)) + 1e-8
+        self.parameters += self._rate / (1 - 0.9**self.steps) * self._first / spread
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint must hold."""
+        vectors = {"parameters": self.parameters, "first": self._first, "second": self._second}
+        return {**{name: value.copy() for name, value in vectors.items()}, "steps": np.array(self.steps)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take back what `state` returned."""
+        self.parameters[...] = state["parameters"]
+        self._first[...], self._second[...] = state["first"], state["second"]
+        self.steps = int(state["steps"])
 
 
 class ReplayBuffer:
-    """The latest transitions; the oldest is overwritten first.
-
-    Args:
-        capacity: number of transitions.
-        columns: of a transition.
-    """
+    """The latest transitions; the oldest is overwritten first."""
 
     def __init__(self, capacity: int, columns: int) -> None:
         self._rows = np.zeros((capacity, columns), np.float32)  # takes memory where it is written to
@@ -92,8 +200,8 @@ class TD3:
     smaller estimate of two targets, which track the critics slowly, for an action of the actor's target with
     noise. The actor and other solutions climb the estimate of the first critic.
 
-    All randomness comes from `rng`, and all transitions from `add`, in their order, so that what is learned
-    is a pure function of both. NumPy must use one BLAS thread, or results depend on how many there are.
+    What is learned is a pure function of `rng` and of the transitions in their order, as long as NumPy uses
+    one BLAS thread.
 
     Args:
         settings: see `TD3Settings`.

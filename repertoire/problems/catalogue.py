@@ -4,12 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from repertoire.problems.arm import Arm
+from repertoire.problems.benchmarks import Arm, Sphere
 from repertoire.problems.locomotion import Breaker, Locomotion
 from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
-from repertoire.problems.sphere import Sphere
 from robots.catalogue import robot_names
 from robots.controllers.mlp import MLPDescription
 from robots.description import Randomization
@@ -30,11 +29,7 @@ _OF_ANY_DIM = "-N"
 
 
 def make_problem(name: str) -> Problem:
-    """Make one of the problems of the table, which are benchmarks.
-
-    Args:
-        name: as in the table, with a number in place of N.
-    """
+    """Make one of the benchmarks of the table by its name, with a number in place of N."""
     make, arguments = _look_up(name)
     if make is None:
         raise UnknownNameError("problem", name, PROBLEMS)
@@ -138,7 +133,6 @@ def recorded_problem(
 
 
 def _differing(one: ProblemRecord, other: ProblemRecord) -> list[str]:
-    """What two problems have not in common, in words."""
     mine, yours = vars(one), vars(other)
     return [name.replace("_", " ") for name in mine if mine[name] != yours[name]]
 

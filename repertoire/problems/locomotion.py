@@ -84,10 +84,7 @@ class Locomotion(Problem):
         return self._backend.differences
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """See `Problem.initial`: the best of as many as the controller asks for, in one episode each.
-
-        These episodes come in addition to the evaluations of a run.
-        """
+        """See `Problem.initial`: the best of as many as the controller asks for, by an episode each."""
         controller = self._robot.controller
         drawn = np.stack([controller.initial(rng) for _ in range(controller.tries)])
         if len(drawn) == 1:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repertoire.problems.deterministic import DeterministicProblem, cosine_ratio, tanh
+from repertoire.problems.benchmarks import DeterministicProblem, cosine_ratio, tanh
 from repertoire.problems.record import ProblemRecord
 from robots.compilation import compiled
 from robots.controllers.mlp import weight_count
@@ -100,11 +100,7 @@ class Maze(DeterministicProblem):
         return np.concatenate(layers).astype(np.float32)
 
     def trajectories(self, solutions: np.ndarray) -> np.ndarray:
-        """Where robots are before each of the 250 steps, (n, 250, 2).
-
-        Args:
-            solutions: (n, 138), finite, taken as float32.
-        """
+        """Where robots are before each of the 250 steps, (n, 250, 2), with solutions (n, 138)."""
         solutions = self._checked(solutions)
         paths = np.empty((len(solutions), STEPS, 2))
         n = len(solutions)
@@ -140,15 +136,11 @@ class _Slots(NamedTuple):
 def simulate(
     controllers: np.ndarray, positions: np.ndarray, energies: np.ndarray, steps: np.ndarray, paths: np.ndarray
 ) -> None:
-    """Run an episode with each controller.
+    """Run an episode with each of n controllers, see `Maze`.
 
-    Args:
-        controllers: (n, 138) float32, layer by layer the weights as an (inputs, outputs) matrix in row-major
-            order and then the biases.
-        positions: (n, 2), receives where each robot is before its last step.
-        energies: (n,) zeros, receives the sum of squares of what the wheels move.
-        steps: (n,) zeros, receives how many steps were computed.
-        paths: (n, STEPS, 2), receives where each robot is before each step; or (0, STEPS, 2).
+    It fills in where each robot is before its last step, (n, 2); adds the sums of squares of what the wheels
+    move, (n,), and the steps that were computed, (n,), to zeros; and fills `paths`, (n, STEPS, 2) or
+    (0, STEPS, 2), with where each robot is before each step.
     """
     slots = _make_slots()
     # reading a field of the tuple within the loop would each time count references
@@ -205,7 +197,6 @@ def _account(
 
 @compiled()
 def _stop(slots: _Slots, slot: int) -> None:
-    """Keep a robot from moving, and let its bumpers feel what it touches."""
     slots.wheels[slot] = slots.wheels[SLOTS + slot] = 0
     x, y, cosine, sine = slots.pose[slot::SLOTS]
     slots.inputs[3 * SLOTS + slot], slots.inputs[4 * SLOTS + slot] = feel(x, y, cosine, sine)
@@ -213,7 +204,6 @@ def _stop(slots: _Slots, slot: int) -> None:
 
 @compiled()
 def _make_slots() -> _Slots:
-    """Slots without robots."""
     return _Slots(
         pose=np.repeat(_POSE, SLOTS),
         gap2=np.zeros(SLOTS),

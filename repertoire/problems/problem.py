@@ -20,17 +20,12 @@ Fold = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Normaliser:
-    """How solutions take up a normalisation of observations, given their mean and standard deviation, (o,).
+    """How solutions take up a normalisation of observations by their mean and standard deviation, (o,)."""
 
-    Attributes:
-        observation_dim: numbers in an observation, o.
-        fold: makes solutions that do with observations what the given ones, (n, d), do with normalised ones.
-        unfold: undoes it.
-    """
-
-    observation_dim: int
+    observation_dim: int  # numbers in an observation, o
+    # makes solutions that do with observations what the given ones, (n, d), do with normalised ones
     fold: Fold
-    unfold: Fold
+    unfold: Fold  # undoes it
 
 
 class Problem(ABC):
@@ -43,7 +38,6 @@ class Problem(ABC):
         learning_rate: the archive learning rate α with which Tjanaka et al. 2023 ran the problem.
         sigma0: default initial step size of a search, in units of the parameters.
         stochastic: whether the result of a solution depends on its seed.
-        differentiable: whether gradients can be requested.
         normaliser: how solutions take up statistics of what their controllers observe; None for a problem
             without observations, of which none can be requested.
         policy_layers: units of each layer of the networks that the solutions are, see `Controller.layers`,
@@ -56,7 +50,6 @@ class Problem(ABC):
     learning_rate: float
     sigma0: float = 0.02
     stochastic: bool = True
-    differentiable: bool = False
     normaliser: Normaliser | None = None
     policy_layers: tuple[int, ...] = ()
 
@@ -114,13 +107,7 @@ class Problem(ABC):
         """
 
     def _check_request(self, request: Request) -> None:
-        """Refuse a request that this problem cannot answer.
-
-        Raises:
-            InvalidValueError: the problem lacks the capability that the request needs.
-        """
-        if request.gradients and not self.differentiable:
-            raise InvalidValueError(f"gradients were requested, but {self.name} does not know its gradients")
+        """Refuse a request that this problem cannot answer."""
         if request.observed is not None and self.normaliser is None:
             raise InvalidValueError(f"observations were requested, but {self.name} has no observations")
         if request.transitions and not self.policy_layers:
@@ -133,19 +120,14 @@ class Custom(Problem):
     Args:
         solution_dim: length of a solution, n.
         measure_ranges: lowest and highest value of each measure.
-        min_objective: floor of every threshold and offset of the QD score; worse objectives do not count.
+        min_objective: floor of every threshold and offset of the QD score, from which worse ones subtract.
         name: of the problem, as in files and pictures.
         measure_names: of each measure; `measure 1` and so on by default.
         initial: solution from which the search starts, (n,); all zeros by default.
-
-    Raises:
-        InvalidValueError: the length is below 1 or too large, a range is not finite or has no extent, the
-            initial solution has another shape, or a name or number is not fit for a file.
     """
 
     learning_rate = 0.001
     stochastic = False
-    differentiable = True  # as far as the user tells gradients
 
     def __init__(
         self,
@@ -170,9 +152,5 @@ class Custom(Problem):
         return self._initial.copy()
 
     def evaluate(self, *_: object, **__: object) -> Evaluations:
-        """Refuse: only the user can evaluate solutions.
-
-        Raises:
-            InvalidValueError: always.
-        """
+        """Refuse: only the user can evaluate solutions."""
         raise InvalidValueError(f"{self.name} is evaluated by its user: call ask and tell")

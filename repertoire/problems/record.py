@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from robots.arrays import real_array
@@ -132,4 +133,6 @@ class ProblemRecord:
         """The MJCF and the YAML of the robot, and what was changed in its task; none without a robot."""
         if self.robot is None:
             return ()
-        return self.robot.xml, self.robot.yaml, *([json.dumps(self.robot.task)] if self.robot.task else ())
+        files = [f"{name} {sha256(content).hexdigest()}" for name, content in self.robot.files.items()]
+        task = [json.dumps(self.robot.task)] if self.robot.task else []
+        return self.robot.xml, self.robot.yaml, *files, *task

@@ -11,12 +11,9 @@ class RunFiles:
     """The files of a repertoire.
 
     Whoever writes one of them holds its lock, see `robots.files.locks`.
-
-    Attributes:
-        repertoire: holds the elites and the history and, until the run has finished, its last checkpoint.
     """
 
-    repertoire: Path
+    repertoire: Path  # holds the elites and the history and, until the run has finished, its last checkpoint
 
     @classmethod
     def of(cls, folder: Path) -> "RunFiles":

@@ -24,10 +24,6 @@ Kind = TypeVar("Kind", bound=dict[str, object] | list[object])
 # the layout of HDF5 1.8 is the oldest in which metadata have checksums of their own
 _LAYOUT = "v108"
 _MOST_INFLATED = 2**30  # [bytes] by which the arrays of a file may be larger than the file
-# Arrays, texts and groups of a file. A search may have 1,000 emitters, each with up to 37 in the state and 5
-# in the history: those of CMA-MEGA with TD3.
-_MOST_OBJECTS = 50_000
-_DEEPEST = 8  # groups in groups
 SUM = 1e38  # largest sum of numbers up to `LARGEST`, such as a QD score; float32 holds it, too
 _FILTERS: tuple[list[int], ...] = (
     [],
@@ -50,10 +46,7 @@ class Contents:
 
     def json(self, name: str, kind: type[Kind]) -> Kind:
         """Parse a text that holds a JSON object, or a list."""
-        try:
-            value = parse_json(self.texts[name])
-        except InvalidValueError as error:
-            raise InvalidValueError(f"{name!r}: {error}") from error
+        value = parse_json(self.texts[name])
         if not isinstance(value, kind):
             raise InvalidValueError(f"{name!r} must hold a JSON {'list' if kind is list else 'object'}")
         return value
@@ -73,25 +66,18 @@ class Contents:
 
 @dataclass(frozen=True)
 class Array:
-    """What an array must be.
+    """What an array must be."""
 
-    Attributes:
-        dtype: type in numpy's notation; None if any numeric type is allowed.
-        shape: names of the dimensions; a name stands for the same length in all arrays of a file. None if
-            any shape is allowed.
-        low: least value.
-        high: largest value.
-        finite: whether every value must be finite; otherwise the limits are those of the finite ones.
-        optional: whether the array may be missing, together with the others of its group.
-        compressed: whether the array is stored with gzip, in a chunk for every index beyond the second axis.
-    """
-
-    dtype: str | None
+    dtype: str | None  # type in numpy's notation; None if any numeric type is allowed
+    # names of the dimensions; a name stands for the same length in all arrays of a file. None if any shape
+    # is allowed
     shape: tuple[str, ...] | None = ()
-    low: float = -LARGEST
-    high: float = LARGEST
+    low: float = -LARGEST  # least value
+    high: float = LARGEST  # largest value
+    # whether every value must be finite; otherwise the limits are those of the finite ones
     finite: bool = True
-    optional: bool = False
+    optional: bool = False  # whether the array may be missing, together with the others of its group
+    # whether the array is stored with gzip, in a chunk for every index beyond the second axis
     compressed: bool = False
 
     def check(self, name: str, array: np.ndarray, lengths: dict[str, int]) -> None:
@@ -119,23 +105,14 @@ class Array:
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files.
+    """A format of files."""
 
-    Attributes:
-        name: of the format, written to every file.
-        version: the only one that is read.
-        arrays: by name; a name that ends in "/*" declares any number of arrays in a group.
-        texts: names of the texts.
-        optional_texts: names of the texts that may be missing.
-        separate: name of a group of any arrays that is read on its own, and has a checksum of its own.
-    """
-
-    name: str
-    version: int
-    arrays: Mapping[str, Array]
-    texts: Collection[str] = ()
-    optional_texts: Collection[str] = ()
-    separate: str = ""
+    name: str  # written to every file
+    version: int  # the only one that is read
+    arrays: Mapping[str, Array]  # by name; a name that ends in "/*" declares any number of arrays in a group
+    texts: Collection[str] = ()  # their names
+    optional_texts: Collection[str] = ()  # names of those that may be missing
+    separate: str = ""  # name of a group of any arrays that is read on its own, and has a checksum of its own
 
     def write(
         self, path: str | Path, contents: Contents, separate: Mapping[str, np.ndarray] | None = None
@@ -167,12 +144,7 @@ class Format:
             return read_group(file, self.separate).arrays if self.separate in set(file) else None
 
     def check(self, contents: Contents, **lengths: int) -> None:
-        """Refuse arrays that are not what the format declares.
-
-        Args:
-            contents: to be written, or as they were read.
-            **lengths: of the dimensions whose length is known, by name.
-        """
+        """Refuse arrays that are not what the format declares, given known lengths of dimensions by name."""
         for name in sorted(contents.arrays):
             self.declared(name).check(name, contents.arrays[name], lengths)
 
@@ -249,10 +221,13 @@ def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Content
     """Read what `write_group` wrote: a group, or all groups but one; and verify the checksum."""
     contents, room = Contents(), file.id.get_filesize() + _MOST_INFLATED
     prefix = f"{name}/" if name else ""
-    for whole in sorted(_paths(file)):
-        if not whole.startswith(prefix) or (without and f"{whole}/".startswith(f"{without}/")):
-            continue
-        if isinstance(member := file[whole], h5py.Group):
+    if name and not isinstance(file.get(name, getlink=True), h5py.HardLink):
+        raise InvalidValueError(f"{name!r} is a link, which this format does not allow")
+    paths: list[str] = []
+    file.visit(paths.append)  # which leaves out links
+    for whole in sorted(paths):
+        outside = not whole.startswith(prefix) or (without and f"{whole}/".startswith(f"{without}/"))
+        if outside or isinstance(member := file[whole], h5py.Group):
             continue
         path = whole.removeprefix(prefix)
         room -= _bytes(member, path)
@@ -268,24 +243,6 @@ def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Content
             "the file was damaged, or changed after it was written"
         )
     return contents
-
-
-def _paths(file: h5py.File) -> list[str]:
-    """The paths of all groups and datasets in a file, of which none is opened."""
-    paths: list[str] = []
-
-    def visit(name: bytes, link: h5py.h5l.LinkInfo) -> str | None:
-        """Remember a path; what is returned ends the walk."""
-        paths.append(name.decode(errors="replace"))
-        if len(paths) > _MOST_OBJECTS or paths[-1].count("/") > _DEEPEST:
-            return f"it holds more than {_MOST_OBJECTS:,} objects, or groups nested more than {_DEEPEST} deep"
-        if link.type != h5py.h5l.TYPE_HARD:
-            return f"{paths[-1]!r} is a link, which this format does not allow"
-        return None
-
-    if complaint := file.id.links.visit(visit, info=True):
-        raise InvalidValueError(complaint)
-    return paths
 
 
 def _bytes(dataset: Any, path: str) -> int:
@@ -309,9 +266,7 @@ def _decoded(text: bytes, path: str) -> str:
         decoded = bytes(text).decode()
         check_values(decoded)
         return decoded
-    except UnicodeDecodeError as error:
-        raise InvalidValueError(f"{path!r} is not UTF-8 text") from error
-    except InvalidValueError as error:
+    except (UnicodeDecodeError, InvalidValueError) as error:
         raise InvalidValueError(f"{path!r}: {error}") from error
 
 
@@ -321,5 +276,4 @@ def _storable(dtype: np.dtype) -> bool:
 
 
 def _holds(group: h5py.Group, name: str, expected: Any) -> bool:
-    """Whether an attribute has a value."""
     return np.array_equal(group.attrs.get(name), expected)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,8 +13,7 @@ from pydantic import Field, FiniteFloat
 from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
 from repertoire.problems.record import ProblemRecord
-from repertoire.repertoire import Repertoire, Spread
-from repertoire.specialists import Specialists
+from repertoire.repertoire import Repertoire, Specialists, Spread
 from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError, shown
@@ -24,6 +24,7 @@ from robots.robot import robot_from_text
 _MOST_DAMAGES = 1000  # of one training
 _DAMAGES = "specialists/damages"
 _ROBOT_TEXTS = ("controller", "robot/mjcf", "robot/yaml")  # all of them, or none without a robot
+_FILES = "robot/files"  # base64 by their names, of a robot that has further ones
 FORMAT = Format(
     "surefoot repertoire",
     version=2,
@@ -47,7 +48,7 @@ FORMAT = Format(
         "history/*": Array(None, ("iterations",), low=-SUM, high=SUM, finite=False, optional=True),
     },
     texts=("problem", "settings", "versions"),
-    optional_texts=(*_ROBOT_TEXTS, _DAMAGES),
+    optional_texts=(*_ROBOT_TEXTS, _FILES, _DAMAGES),
     separate="search",
 )
 
@@ -75,14 +76,7 @@ class _ProblemFacts(Record):
 def write_repertoire(
     path: str | Path, repertoire: Repertoire, *, search: Mapping[str, np.ndarray] | None = None
 ) -> None:
-    """Write a repertoire to a file in one step, replacing what was there.
-
-    Args:
-        path: the file; its folder must exist.
-        repertoire: what to save.
-        search: numeric arrays from which the search can be resumed, '/' in their names making groups; None
-            once the run is finished.
-    """
+    """Write a repertoire to a file in one step, with what resumes its search unless it is finished."""
     contents = _contents(repertoire)
     _check(contents, repertoire.problem, repertoire.settings)
     FORMAT.write(path, contents, search)
@@ -122,13 +116,13 @@ def fingerprint(repertoire: Repertoire) -> str:
         name: array for name, array in contents.arrays.items() if name.startswith(("elites/", "specialists/"))
     }
     texts = {name: contents.texts.get(name, "") for name in _ROBOT_TEXTS}
+    texts |= {_FILES: contents.texts[_FILES]} if _FILES in contents.texts else {}
     robot = repertoire.problem.robot
     task = {"task": json.dumps(robot.task)} if robot and robot.task else {}
     return Contents(arrays, texts | task).checksum()
 
 
 def _contents(repertoire: Repertoire) -> Contents:
-    """The content of a repertoire's file."""
     groups = {"elites": vars(repertoire.elites), "history": repertoire.history}
     groups |= {"spread": vars(repertoire.spread)} if repertoire.spread else {}
     found, damages = repertoire.specialists, {}
@@ -162,7 +156,8 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     problem.check_storable()
     screen(robot.xml, "its robot")  # without any other file
     texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.xml, robot.yaml), strict=True))
-    return text | texts
+    files = {name: b64encode(content).decode() for name, content in robot.files.items()}
+    return text | texts | ({_FILES: json.dumps(files)} if files else {})
 
 
 def _settings(entries: Mapping[str, Any]) -> Settings:
@@ -174,7 +169,6 @@ def _settings(entries: Mapping[str, Any]) -> Settings:
 
 
 def _problem(contents: Contents) -> ProblemRecord:
-    """The problem that the contents of a file describe."""
     values = dict(validate(_ProblemFacts, contents.json("problem", dict)))
     steps, task, texts = values.pop("episode_steps"), values.pop("task"), contents.texts
     for name in _ROBOT_TEXTS:
@@ -184,18 +178,25 @@ def _problem(contents: Contents) -> ProblemRecord:
             )
     if steps is None:
         return ProblemRecord(**values)
-    robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot")
+    files = _files(contents.json(_FILES, dict)) if _FILES in texts else {}
+    robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot", files=files)
     robot = robot.with_task(**task).with_controller(texts["controller"]).with_episode_steps(steps)
     return ProblemRecord(**values, robot=robot, controller=texts["controller"])
 
 
+def _files(texts: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files that a robot has besides its MJCF and YAML."""
+    try:
+        return {name: b64decode(text, validate=True) for name, text in texts.items()}
+    except (TypeError, ValueError) as error:
+        raise InvalidValueError(f"{_FILES!r} must hold texts in base64") from error
+
+
 def _spread(*, episodes: np.ndarray, seed: np.ndarray, **columns: np.ndarray) -> Spread:
-    """The spread that checked arrays describe."""
     return Spread(episodes=int(episodes), seed=int(seed), **columns)
 
 
 def _specialists(contents: Contents) -> Specialists | None:
-    """The specialists that checked arrays describe, if there are any."""
     columns = contents.group("specialists")
     if (_DAMAGES in contents.texts) != bool(columns):
         raise InvalidValueError(f"the text {_DAMAGES!r} must be there if, and only if, there are specialists")
@@ -214,7 +215,6 @@ def _specialists(contents: Contents) -> Specialists | None:
 
 
 def _check(contents: Contents, problem: ProblemRecord, settings: Settings) -> None:
-    """Refuse arrays that do not fit the problem and the settings."""
     measures, parameters = len(problem.measure_names), problem.solution_dim
     if problem.robot is not None:
         robot = problem.robot.with_controller(problem.controller)

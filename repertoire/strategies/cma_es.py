@@ -26,26 +26,16 @@ class Constants(NamedTuple):
     A named tuple because kernels take it whole. CMA-ES and its separable variant use this one class: numba's
     dispatcher tells two classes with fields of the same types apart only slowly, which costs more than the
     update.
-
-    Attributes:
-        weights: (parents,) float64, positive, falling, sum 1.
-        mu_eff: variance effective selection mass.
-        c_sigma: learning rate of the step size's path.
-        damping: of the step size.
-        c_c: learning rate of the covariance matrix's path.
-        c_1: learning rate of the rank-one update.
-        c_mu: learning rate of the rank-μ update.
-        published: whether the rank-one update is that of published code, see `CMAESSettings`.
     """
 
-    weights: np.ndarray
-    mu_eff: float
-    c_sigma: float
-    damping: float
-    c_c: float
-    c_1: float
-    c_mu: float
-    published: bool
+    weights: np.ndarray  # (parents,) float64, positive, falling, sum 1
+    mu_eff: float  # variance effective selection mass
+    c_sigma: float  # learning rate of the step size's path
+    damping: float  # of the step size
+    c_c: float  # learning rate of the covariance matrix's path
+    c_1: float  # learning rate of the rank-one update
+    c_mu: float  # learning rate of the rank-μ update
+    published: bool  # whether the rank-one update is that of published code, see `CMAESSettings`
 
 
 class _Search(NamedTuple):

@@ -21,12 +21,10 @@ _HALF = np.uint64(32)
 
 
 class Noise:
-    """Draws of float32 standard normals, each of any number of independent streams.
+    """Draws of float32 standard normals, each of any number of independent streams, by a key from `rng`.
 
-    Numbers have 24 significant bits and at most 5.9 as their absolute value.
-
-    Args:
-        rng: gives the key; driven by `numpy.random.SFC64`, whose state a checkpoint can hold.
+    Numbers have 24 significant bits and at most 5.9 as their absolute value. The generator must be driven by
+    `numpy.random.SFC64`, whose state a checkpoint can hold.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -41,13 +39,7 @@ class Noise:
         return self._draws
 
     def fill(self, out: np.ndarray, *, draw: int, stream: int = 0) -> None:
-        """Write the numbers of a stream of a draw.
-
-        Args:
-            out: float32 of any shape, contiguous.
-            draw: what `next_draw` returned.
-            stream: which of its streams, below 2^32.
-        """
+        """Write a stream, below 2^32, of a draw that `next_draw` numbered to a contiguous float32 array."""
         _fill(self._key, draw, stream, out.reshape(-1))
 
     def draw(self, out: np.ndarray, *, split: int, stream: int) -> None:

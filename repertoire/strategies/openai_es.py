@@ -47,9 +47,6 @@ class OpenAIES(Strategy):
     (r+ - r-) ε / σ, r the centred ranks: twice the estimate of Salimans, as in the code of Tjanaka et al.
     2023, whose coefficient of L2 is meant for that. It stops on a step shorter than 1e-9 of the mean's
     length, and on flat values. See `Strategy` for arguments and errors; the batch size must be even.
-
-    Args:
-        adam: settings of the optimiser.
     """
 
     selective = False
@@ -113,14 +110,8 @@ class OpenAIESSettings(StrategySettings):
 class MirroredSamples:
     """Gaussian samples whose rows 2i and 2i + 1 are point + σ ε and point - σ ε.
 
-    Args:
-        count: samples a draw; even, at least 2.
-        sigma: standard deviation of every parameter, in units of the parameters.
-        solution_dim: number of parameters, n.
-        rng: gives the key of the noise.
-
     Attributes:
-        count: see above.
+        count: samples a draw; even, at least 2.
         noise: all that a checkpoint must hold between draws.
     """
 
@@ -133,24 +124,15 @@ class MirroredSamples:
         self._drawn = np.empty((self.count // 2, solution_dim), np.float32)
 
     def draw(self, point: np.ndarray, solutions: np.ndarray) -> None:
-        """Draw samples.
-
-        Args:
-            point: (n,) float64, to sample around.
-            solutions: (count, n) float32, contiguous, to be filled.
-        """
+        """Fill solutions, (count, n) float32, with samples around a point, (n,) float64."""
         half = self.count // 4
         self.noise.draw(self._drawn, split=half, stream=half)
         mirror(point, self._sigma, self._drawn, solutions)
 
     def gradients(self, values: np.ndarray) -> np.ndarray:
-        """Estimate the gradients of several functions from their values at the samples drawn last.
+        """Estimate the gradients (k, n) of k functions from their values (count, k) at the last samples.
 
-        Args:
-            values: (count, k), a function in each column; NaN where unknown.
-
-        Returns:
-            (k, n) float64, of the centred ranks rather than of the values.
+        They are those of the centred ranks rather than of the values, of which NaN are unknown.
         """
         gradients = np.empty((values.shape[1], self._drawn.shape[1]))
         for gradient, column in zip(gradients, values.T, strict=True):

@@ -152,7 +152,6 @@ def _accumulate(noise: np.ndarray, weight: float, first: np.ndarray, second: np.
 def _adapt(
     search: _Search, recombined: np.ndarray, constants: Constants, sigma: float, generation: int
 ) -> float:
-    """Update the search in place and return the new step size."""
     n = search.mean.size
     c_sigma = constants.c_sigma
     advance_path(search.path_sigma, recombined[0], c_sigma, constants.mu_eff)

@@ -59,12 +59,9 @@ class StrategySettings(Kind):
 class Strategy(ABC):
     """A search distribution over solutions, updated from rankings: `ask`, then `tell`, in turn.
 
-    Which x the update uses: samples are defined in float64, from the float64 state; `ask` hands out their
-    rounding to float32, because archives and controllers hold that, and `tell` updates with the samples
-    themselves. The update is thus exactly the published one. Updating with the rounded solutions instead
-    would feed the rounding errors, divided by the step size, into the covariance matrix, where they dominate
-    once the step size nears the spacing of float32 numbers. What was evaluated differs from the sample by at
-    most half that spacing.
+    Samples are float64. `ask` hands out their rounding to float32, which archives and controllers hold;
+    `tell` updates with the samples themselves. Rounding errors, divided by a step size that nears the
+    spacing of float32 numbers, would else dominate the covariance matrix.
 
     Everything that changes is in the float64 arrays of `_search`, a named tuple that `_reset` makes anew, and
     in the attributes that `_numbers` names.
@@ -117,11 +114,7 @@ class Strategy(ABC):
         """Of the covariance matrix; nan for a strategy that does not know it."""
 
     def ask(self, out: np.ndarray | None = None) -> np.ndarray:
-        """Return new solutions, (batch_size, n) float32.
-
-        Args:
-            out: (batch_size, n) float32, contiguous, to be filled and returned; a new array by default.
-        """
+        """Return new solutions, (batch_size, n) float32, in `out` if it is given."""
         solutions = np.empty((self.batch_size, self.solution_dim), np.float32) if out is None else out
         self._sample(solutions)
         return solutions
@@ -150,8 +143,7 @@ class Strategy(ABC):
     def converged(self, values: np.ndarray) -> str | None:
         """Return why the search cannot go on, one of `STOPS`, or None if it can; to be asked after `tell`.
 
-        Args:
-            values: (batch_size,), what the solutions were ranked by, sorted.
+        The values, (batch_size,), are what the solutions were ranked by, sorted.
         """
         reason = self._degenerate() if self.sigma < FARTHEST else "step size too large"
         # equality first: where every evaluation failed, all values are -inf and have no difference
@@ -177,11 +169,7 @@ class Strategy(ABC):
         return {**arrays, **numbers, **noise, "generator": generator_state(self.rng)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Become the strategy that `state` was taken from, its generator included.
-
-        Args:
-            state: what `state()` returned, of a strategy constructed with the same arguments.
-        """
+        """Become the strategy that `state` was taken from, constructed with the same arguments."""
         for name, array in self._search._asdict().items():
             array[...] = state[name]
         for name in self._numbers:

@@ -31,15 +31,8 @@ def start_training(
 ) -> Iterator[Training]:
     """Set up a new run, and keep other processes out of its folder meanwhile.
 
-    Args:
-        problem: see `find_problem`.
-        algorithm: see `configure`.
-        out: folder of the run, made if it is missing; None for a run that is not saved.
-        overwrite: whether to replace a run that the folder already holds.
-        backend: see `find_problem`.
-        breaker: damages the robot.
-        **settings: of `WalkSettings` and `Settings`; what is left out takes its default, or that of the
-            problem or algorithm.
+    `settings` are those of `WalkSettings` and `Settings`; see `find_problem` and `configure`. A run without a
+    folder is not saved.
     """
     walk = {name: settings.pop(name) for name in WalkSettings.model_fields if name in settings}
     if out is not None and isinstance(problem, Robot):
@@ -64,11 +57,6 @@ def resume_training(
     out: Path, *, backend: Backend | None = None, breaker: Breaker | None = None
 ) -> Iterator[Training | None]:
     """Take a run up where it was last saved, and keep other processes out of its folder meanwhile.
-
-    Args:
-        out: folder of the run.
-        backend: see `find_problem`.
-        breaker: damages the robot, if part of the episodes have it damaged.
 
     Yields:
         The run, or None if it had finished.

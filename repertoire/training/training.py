@@ -11,9 +11,7 @@ import numpy as np
 from repertoire.algorithms.catalogue import start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
-from repertoire.execution.checkpoints import run_with_checkpoints
-from repertoire.execution.provenance import software_versions
-from repertoire.execution.resources import one_blas_thread
+from repertoire.execution.running import one_blas_thread, run_with_checkpoints, software_versions
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire
@@ -29,32 +27,19 @@ _WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been comp
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes:
-        evaluations: finished, including those of the batch that is being evaluated.
-        steps: of finished batches, in the problem's unit of work.
-        metrics: of the result archive when the history was last recorded.
-        diverged: evaluations that failed so far.
-    """
-
-    evaluations: int
-    steps: int
-    metrics: Metrics
-    diverged: int
+    evaluations: int  # finished, including those of the batch that is being evaluated
+    steps: int  # of finished batches, in the problem's unit of work
+    metrics: Metrics  # of the result archive when the history was last recorded
+    diverged: int  # evaluations that failed so far
 
 
 @dataclass
 class Timing:
-    """Where the time of this process's part of a run went [s].
+    """Where the time of this process's part of a run went [s]."""
 
-    Attributes:
-        search: ask, add and tell.
-        evaluation: evaluating solutions.
-        saving: writing files.
-    """
-
-    search: float = 0.0
+    search: float = 0.0  # ask, add and tell
     evaluation: float = 0.0
     saving: float = 0.0
 
@@ -74,10 +59,6 @@ class Training:
             problem, the settings and the seed.
         timing: of this process.
         saved_by: versions of the software that saved what was restored.
-
-    Raises:
-        InvalidValueError: a setting does not suit the algorithm or the problem, or is of an object that is
-            not registered here.
     """
 
     def __init__(
@@ -104,10 +85,6 @@ class Training:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the problem."""
         self.problem.close()
 
     @property
@@ -140,11 +117,7 @@ class Training:
         return TrainingProgress(self._evaluations + underway, self._steps, self._metrics, self._diverged)
 
     def step(self, on_finished: Callable[[int], None] | None = None) -> None:
-        """Run one batch of every emitter, which is one iteration of Algorithm 1 of Tjanaka et al. 2023.
-
-        Args:
-            on_finished: called, from any thread, with the number of evaluations of the batch that finished.
-        """
+        """Run one batch of every emitter, which is one iteration of Algorithm 1 of Tjanaka et al. 2023."""
         solutions = self.ask()
         seeds = self._seeds(len(solutions))
         started = self._clock()
@@ -175,7 +148,6 @@ class Training:
         return derive_seeds(self.settings.seed, SeedFamily.TRAINING, self.evaluations, count)
 
     def _count(self, evaluations: Evaluations) -> None:
-        """Count a batch, and record a row of the history if one is due."""
         before = self._evaluations
         self._evaluations += len(evaluations.diverged)
         self._steps += int(evaluations.steps.sum())
@@ -185,7 +157,6 @@ class Training:
             self._record()
 
     def _record(self) -> None:
-        """Add a row to the history."""
         self._metrics = metrics = self.metrics
         counts = {"evaluations": self._evaluations, "steps": self._steps, "diverged": self._diverged}
         known = counts | vars(metrics) | _status(self.search)
@@ -222,11 +193,7 @@ class Training:
         self.timing.saving += self._clock() - started
 
     def restore(self, repertoire: Repertoire, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from where a repertoire was saved.
-
-        Raises:
-            InvalidValueError: the state or the history does not fit the settings.
-        """
+        """Go on from where a repertoire was saved."""
         batches = np.diff(repertoire.history.get("evaluations", np.zeros(0)).astype(float), prepend=0)
         if not ((batches >= 1).all() and batches.sum() <= self.settings.evaluations):
             raise InvalidValueError(
@@ -255,8 +222,7 @@ class Training:
         """Train until the budget is used up or `stop` says so, saving from time to time and at the end.
 
         Args:
-            path: of the repertoire's file, which is replaced as a whole at every checkpoint; None to save
-                nothing.
+            path: of the repertoire's file; None to save nothing.
             checkpoint_seconds: time between checkpoints [s].
             on_progress: called after every batch and, from any thread, within it.
             on_batch: called after every batch with the latest row of the history, which with `history_rows`
@@ -281,16 +247,18 @@ class Training:
                 row = {name: column[-1] for name, column in self.history.items()}
                 on_batch(row | {"seconds": now - started} | pace)
 
-        save = None if path is None else partial(self._checkpoint, path, before_saving)
-        run_with_checkpoints(
-            step, save, finished=lambda: self.finished, seconds=checkpoint_seconds, stop=stop
-        )
+        def save(file: Path) -> None:
+            if before_saving:
+                before_saving()
+            self.save(file)
 
-    def _checkpoint(self, path: Path, before_saving: Callable[[], None] | None) -> None:
-        """Say that a file is about to be written, and write it."""
-        if before_saving:
-            before_saving()
-        self.save(path)
+        run_with_checkpoints(
+            step,
+            partial(save, path) if path else None,
+            finished=lambda: self.finished,
+            seconds=checkpoint_seconds,
+            stop=stop,
+        )
 
 
 def _status(search: Scheduler) -> dict[str, float]:

@@ -4,22 +4,21 @@ A new kind is one file with a class of each, and one line in `robots.description
 controller as a function.
 """
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal, NamedTuple, Self, get_args
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numba import types
 
 from robots.arrays import kernel_array, real_array
 from robots.compilation import compiled, function_pointer
+from robots.controllers.graph import Graph
 from robots.errors import InvalidValueError
 from robots.files.records import Kind
 from robots.task.observations import Entry
 
 Legs = Mapping[str, Sequence[str]]  # joints of each leg, by its name
-OnInvalid = Literal["refuse", "damp"]  # what a policy does where it knows no action
 _VECTOR = types.Array(types.float32, 1, "C")
 _KERNEL = types.void(
     types.Array(types.int64, 1, "C"),
@@ -32,15 +31,10 @@ _KERNEL = types.void(
 
 
 class Reflection(NamedTuple):
-    """What becomes of numbers in a mirror.
+    """What becomes of n numbers in a mirror; applied twice, each is as it was."""
 
-    Attributes:
-        images: the place of each number there, (n,); applied twice, each is back in its place.
-        signs: with which sign, (n,), the same as that of its image.
-    """
-
-    images: np.ndarray
-    signs: np.ndarray
+    images: np.ndarray  # the place of each there, (n,)
+    signs: np.ndarray  # with which sign, (n,)
 
     def of(self, values: np.ndarray) -> np.ndarray:
         """The mirror images of numbers, (n, ...)."""
@@ -61,25 +55,21 @@ class Controller(ABC):
         observation_dim: number of inputs, o.
         action_dim: number of outputs, a.
         sigma0: initial step size that suits a search among such controllers.
+        step_sizes: least and greatest step size with which a search begins that refines a gait.
         tries: how many initial controllers a search compares, to start from the best of them.
         closed_loop: whether actions depend on observations.
-        normalises: whether `fold` makes up for a normalisation of observations; otherwise it changes nothing,
-            and controllers take observations as they are.
-        layers: units of each layer, from the observation to the action, where a parameter vector holds the
-            weights (inputs, outputs) and then the biases of each layer of a network with tanh on every layer;
-            empty for other controllers.
-        kernel: writes an action; a function that numba can compile, called with
-            `kernel(sizes, memory, parameters, observation, step, action)`. `sizes` and `memory` are those of
-            `arguments`; parameters (p,), observation (o,) and action (a,) are float32; `step` counts the
-            control steps since the episode began.
+        layers: units of each layer of an `MLP`, from the observation to the action; empty for others.
+        kernel: `kernel(sizes, memory, parameters, observation, step, action)` writes an action, and numba can
+            compile it. `sizes` and `memory` are those of `arguments`; parameters (p,), observation (o,) and
+            action (a,) are float32; `step` counts control steps since the episode began.
     """
 
     observation_dim: int
     action_dim: int
     sigma0: float
+    step_sizes: ClassVar[tuple[float, float]] = (0.005, 0.05)
     tries: int = 1
     closed_loop: ClassVar[bool] = True
-    normalises: ClassVar[bool] = True
     layers: tuple[int, ...] = ()
     kernel: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], None]
 
@@ -104,86 +94,61 @@ class Controller(ABC):
 
     @abstractmethod
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
-        """The kernel's first arguments, which one thread may use at a time.
-
-        Returns:
-            Sizes (k,) int64, which stay as they are, and memory to work in, (m, n) float32.
-        """
+        """The kernel's sizes (k,) int64, and memory (m, n) float32, which one thread may use at a time."""
 
     def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:  # noqa: B027
-        """Write into the memory what all steps of an episode share; nothing by default.
+        """Write what all steps of an episode share into the memory of `arguments`; nothing by default."""
 
-        Args:
-            parameters: (p,) float32.
-            memory: that of `arguments`.
-        """
+    def change(self, parameters: np.ndarray, memory: np.ndarray, step: int) -> None:
+        """Go on with other parameters from a control step on; by default as if it had begun with them."""
+        self.prepare(parameters, memory)
 
     def period(self, parameters: np.ndarray) -> np.ndarray | None:
-        """The actions of every control step of a period, (samples, a) float32, of a gait that repeats itself.
-
-        They are those of a robot without errors where there are `reactions`. None, as by default, of other
-        controllers.
-        """
+        """The actions of a period of a gait that repeats itself, (samples, a) float32; None of others."""
         return None
 
     @property
     def holds_heading(self) -> bool:
-        """Whether it turns the robot to the heading that it takes for straight ahead; False by default."""
+        """Whether it turns the robot back to straight ahead."""
         return False
 
-    def reactions(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """How the actions of a `period` change with an observation x, as matrices S and O, (o, a) float32.
-
-        The action is the period's · (1 + x S, from 0 to 2) + x O, clipped to ±1. None, as by default, of
-        controllers that do not react this way.
-        """
-        return None
-
-    @abstractmethod
-    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """Return controllers that do with observations what these do with normalised ones, (x - mean) / std.
+    def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
+        """What it does as a part of an ONNX graph.
 
         Args:
-            parameters: (n, p), not changed.
-            mean: (o,) float64.
-            std: (o,) float64, positive.
+            parameters: (p,) float32.
+            graph: to which it adds operations.
+            observation: (1, o), the name of a result there.
 
         Returns:
-            (n, p), of the type of the parameters.
-        """
+            The name of the action, (1, a).
 
-    @abstractmethod
+        Raises:
+            InvalidValueError: it has no such form, as by default.
+        """
+        raise InvalidValueError(f"controllers of the kind {self.label!r} cannot be written as ONNX")
+
+    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """Controllers (n, p) that do with observations what these do with normalised ones, (x - mean) / std.
+
+        By default a copy of the parameters.
+        """
+        return np.array(parameters)
+
     def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """Return controllers that do with normalised observations what these do with plain ones: undo `fold`.
-
-        Arguments and result are those of `fold`.
-        """
+        """Undo `fold`."""
+        return np.array(parameters)
 
     def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
-        """Mirror images of controllers: for that of an observation they give that of the action.
-
-        Args:
-            parameters: (n, p), not changed.
-            mirror: the robot's.
-
-        Returns:
-            (n, p), of the type of the parameters; None, as by default, of controllers without such images.
-        """
+        """Controllers (n, p) that give the mirror images of actions for those of observations; or None."""
         return None
 
     def bounded(self, parameters: np.ndarray) -> np.ndarray:
-        """The same controllers, (n, p), with parameters of which each has an effect; by default as they are.
-
-        A search that starts far outside the range in which a parameter counts cannot change it.
-        """
+        """The same controllers, (n, p), with each parameter in the range in which it has an effect."""
         return parameters
 
     def checked_parameters(self, parameters: np.ndarray) -> np.ndarray:
-        """Parameters as the kernel takes them, (p,) float32; a copy where they are not like that already.
-
-        Raises:
-            InvalidValueError: they have another shape.
-        """
+        """Parameters as the kernel takes them, (p,) float32."""
         parameters = kernel_array(parameters)
         if parameters.shape != (self.parameter_count,):
             raise InvalidValueError(
@@ -194,54 +159,71 @@ class Controller(ABC):
     @property
     def compiled_kernel(self) -> Callable[..., None]:
         """The kernel as compiled functions take it."""
-        return function_pointer(type(self).kernel, _KERNEL)
+        return function_pointer(self.kernel, _KERNEL)
 
     def act(self, parameters: np.ndarray, observation: np.ndarray, step: int) -> np.ndarray:
-        """The action for an observation, (a,) float32.
+        """The action (a,) float32 of parameters (p,) for an observation (o,) in a control step."""
+        return Actor(self)(parameters, observation, step)
 
-        Args:
-            parameters: (p,), taken as float32.
-            observation: (o,), taken as float32.
-            step: control steps since the episode began.
 
-        Raises:
-            InvalidValueError: the parameters or the observation have another shape.
+class Actor:
+    """A controller at work, which may remember something from one control step to the next."""
+
+    def __init__(self, controller: Controller) -> None:
+        self.controller = controller
+        self._sizes, self._memory = controller.arguments()
+        self._parameters: np.ndarray | None = None
+
+    def __call__(self, parameters: np.ndarray, observation: np.ndarray, step: int) -> np.ndarray:
+        """The action for an observation, see `Controller.act`; at step 0 nothing is remembered.
+
+        Other parameters than those of the last call are another gait, see `Controller.change`.
         """
-        parameters = self.checked_parameters(parameters)
-        observation = kernel_array(observation)
-        if observation.shape != (self.observation_dim,):
-            raise InvalidValueError(
-                f"an observation must have shape ({self.observation_dim},), not {observation.shape}"
-            )
-        sizes, memory = self.arguments()
-        self.prepare(parameters, memory)
-        action = np.zeros(self.action_dim, np.float32)
-        _call(self.compiled_kernel, sizes, memory, parameters, observation, step, action)
+        parameters, observation = self.controller.checked_parameters(parameters), kernel_array(observation)
+        expected = (self.controller.observation_dim,)
+        if observation.shape != expected:
+            raise InvalidValueError(f"an observation must have shape {expected}, not {observation.shape}")
+        if step == 0 or self._parameters is None:
+            self.controller.prepare(parameters, self._memory)
+        elif not np.array_equal(parameters, self._parameters):
+            self.controller.change(parameters, self._memory, step)
+        self._parameters = parameters.copy()
+        action = np.zeros(self.controller.action_dim, np.float32)
+        kernel = self.controller.compiled_kernel
+        _call(kernel, self._sizes, self._memory, parameters, observation, step, action)
         return action
 
 
+class Plant(NamedTuple):
+    """A robot as its controller knows it."""
+
+    entries: Sequence[Entry]
+    joints: Sequence[str]  # actuated, in the order of the actions
+    legs: Legs
+    control_step: float  # [s]
+    targets: np.ndarray  # what actions of -1 and 1 command, see `robots.robot.Robot`, (a, 2)
+    files: Mapping[str, bytes]  # that the description names
+
+
 class ControllerDescription(Kind, ABC):
-    """What a robot's YAML says of its controllers."""
+    """What a robot's YAML says of its controllers.
+
+    Attributes:
+        files: names of the files that belong to it, in the folder of the YAML.
+        misses_joints_at_home: whether controllers see joints that are lost where they are at the start, and
+            not in the middle of their range.
+    """
+
+    files: ClassVar[tuple[str, ...]] = ()
+    misses_joints_at_home: ClassVar[bool] = False
 
     @abstractmethod
-    def build(
-        self, *, entries: Sequence[Entry], joints: Sequence[str], legs: Legs, control_step: float
-    ) -> Controller:
-        """Make the controller of a robot.
-
-        Args:
-            entries: the numbers of an observation.
-            joints: names of the actuated joints, in the order of the actions.
-            legs: the joints of each leg, by its name.
-            control_step: [s].
-
-        Raises:
-            InvalidValueError: the description does not fit the control step or the observation.
-        """
+    def build(self, plant: Plant) -> Controller:
+        """Make the controller of a robot; InvalidValueError where the description does not fit it."""
 
     @classmethod
     def from_shape(cls, shape: str, *, observation_dim: int, action_dim: int) -> Self | None:
-        """What a controller of this shape needs, or None where its shape does not tell, as by default."""
+        """What a controller of this shape needs, or None where its shape does not tell."""
         return None
 
     def check_parts(self, joints: Sequence[str], legs: Legs) -> None:
@@ -256,48 +238,25 @@ class Policy:
     Args:
         controller: what the parameters mean.
         parameters: (p,), taken as float32.
-        on_invalid: what to do with an observation that is not finite, such as that of a faulty sensor, or
-            that leads to no finite action: "refuse" it with an error, or "damp": answer with the neutral
-            pose, an action of zeros (no torque, or the middle of a servo's range), and warn the first time.
-
-    Raises:
-        InvalidValueError: the parameters have the wrong shape, or there is no such `on_invalid`.
     """
 
-    def __init__(
-        self, controller: Controller, parameters: np.ndarray, *, on_invalid: OnInvalid = "refuse"
-    ) -> None:
-        if on_invalid not in get_args(OnInvalid):
-            raise InvalidValueError(f"on_invalid must be 'refuse' or 'damp', not {on_invalid!r}")
+    def __init__(self, controller: Controller, parameters: np.ndarray) -> None:
         self.controller = controller
         self.parameters = controller.checked_parameters(np.array(parameters))
-        self._step, self._damps, self._warned = 0, on_invalid == "damp", False
+        self._step, self._actor = 0, Actor(controller)
 
     def reset(self) -> None:
         """Begin an episode."""
         self._step = 0
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """The action in [-1, 1] for an observation (o,), (a,) float32.
-
-        Raises:
-            InvalidValueError: the observation has another shape; or it or the action is not finite, unless
-                such observations are to be damped.
-        """
+        """The action in [-1, 1] for an observation (o,), (a,) float32."""
         observation = real_array("an observation", observation, np.float32)  # infinite if beyond float32
-        action = self.controller.act(self.parameters, observation, self._step)
-        if not (np.isfinite(observation).all() and np.isfinite(action).all()):
-            bad = np.flatnonzero(~np.isfinite(observation))
-            where = (
-                f"an observation is not finite (see {bad[:10].tolist()})"
-                if len(bad)
-                else "no action is finite"
-            )
-            if not self._damps:
-                raise InvalidValueError(f"{where}: make sure of it, or ask for on_invalid='damp'")
-            if not self._warned:
-                warnings.warn(f"{where}: the policy answers with the neutral pose", stacklevel=2)
-            self._warned, action = True, np.zeros_like(action)
+        action = self._actor(self.parameters, observation, self._step)
+        if bad := np.flatnonzero(~np.isfinite(observation))[:10].tolist():
+            raise InvalidValueError(f"an observation must be finite, but is not at {bad}")
+        if not np.isfinite(action).all():
+            raise InvalidValueError("no finite action follows from this observation")
         self._step += 1
         return action
 
@@ -312,5 +271,4 @@ def _call(
     step: int,
     action: np.ndarray,
 ) -> None:
-    """Call a kernel by its address."""
     kernel(sizes, memory, parameters, observation, step, action)

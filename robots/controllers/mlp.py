@@ -10,34 +10,16 @@ from numba import uint64
 from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller, ControllerDescription, Legs, Mirror
+from robots.controllers.controller import Controller, ControllerDescription, Mirror, Plant
+from robots.controllers.graph import Graph
 from robots.errors import InvalidValueError
 from robots.files.records import Count, validate
-from robots.task.observations import Entry
 
 # tanh(x) = x P(x²) / Q(x²) for |x| <= 9: a weighted least-squares rational fit, refined towards equal
 # relative error. Unlike libm's tanh it vectorises. In float32 it is within 5e-7 of tanh everywhere.
 _LIMIT = np.float32(9.0)
-_P = tuple(
-    np.float32(c)
-    for c in (
-        0.9999999794626058,
-        0.13381024328598407,
-        0.0034955864791392623,
-        2.0609052094463097e-05,
-        1.3354615548426913e-08,
-    )
-)
-_Q = tuple(
-    np.float32(c)
-    for c in (
-        1.0,
-        0.4671433992419541,
-        0.025876976164357923,
-        0.0003285631978455386,
-        7.776540262176861e-07,
-    )
-)
+_P = tuple(map(np.float32, (1.0, 0.13381024, 0.0034955866, 2.0609052e-05, 1.3354615e-08)))
+_Q = tuple(map(np.float32, (1.0, 0.4671434, 0.025876977, 0.0003285632, 7.77654e-07)))
 _MOST_LAYERS = 100
 _MOST_PARAMETERS = 10_000_000  # of a network
 
@@ -50,15 +32,14 @@ def _act(
     _step: int,
     action: np.ndarray,
 ) -> None:
-    """Run the network; see `Controller.kernel`."""
     front, back = memory[0], memory[1]
     for i in range(sizes[0]):
         front[i] = observation[i]
-    start = np.int64(0)  # a literal would have `_linear` compiled for it alone
+    start = np.int64(0)  # a literal would have `linear` compiled for it alone
     for layer in range(len(sizes) - 1):
         inputs, outputs = sizes[layer], sizes[layer + 1]
-        _linear(parameters, start, inputs, outputs, front, back)
-        _tanh(back, outputs)
+        linear(parameters, start, inputs, outputs, front, back)
+        tanh(back, outputs)
         front, back = back, front
         start += (inputs + 1) * outputs
     for i in range(sizes[-1]):
@@ -66,7 +47,7 @@ def _act(
 
 
 @compiled(fastmath={"contract"})
-def _linear(
+def linear(
     parameters: np.ndarray, start: np.int64, inputs: int, outputs: int, x: np.ndarray, y: np.ndarray
 ) -> None:
     """Write y = x W + b, where the parameters hold W and then b from index `start` on.
@@ -98,7 +79,7 @@ def _linear(
 
 
 @compiled(fastmath={"contract"})
-def _tanh(values: np.ndarray, count: int) -> None:
+def tanh(values: np.ndarray, count: int) -> None:
     """Replace the first `count` float32 values by their tanh.
 
     NumPy's error model lets the loop vectorise: Python's would check each division for zero.
@@ -118,9 +99,6 @@ class MLP(Controller):
 
     A parameter vector holds, layer by layer, the weights as an (inputs, outputs) matrix in row-major
     order and then the biases.
-
-    Attributes:
-        layers: units of each layer, from the observation to the action.
     """
 
     layers: tuple[int, ...]
@@ -162,8 +140,17 @@ class MLP(Controller):
         return np.concatenate(layers).astype(np.float32)
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
-        """See `Controller.arguments`: the memory holds the values of two layers."""
+        """See `Controller.arguments`."""
         return np.array(self.layers), np.zeros((2, max(self.layers)), np.float32)
+
+    def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
+        """See `Controller.written`."""
+        place, row = 0, observation
+        for inputs, outputs in itertools.pairwise(self.layers):
+            layer = parameters[place : place + (inputs + 1) * outputs].reshape(inputs + 1, outputs)
+            row = graph.of("Tanh", graph.of("Gemm", row, layer[:-1], layer[-1]))
+            place += layer.size
+        return row
 
     def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         """See `Controller.fold`: ((x - mean) / std) W + b = x (W / std) + (b - mean (W / std))."""
@@ -210,11 +197,9 @@ class MLPDescription(ControllerDescription):
     kind = "mlp"
     hidden: Annotated[tuple[Count, ...], Field(min_length=1, max_length=_MOST_LAYERS)]
 
-    def build(
-        self, *, entries: Sequence[Entry], joints: Sequence[str], legs: Legs, control_step: float
-    ) -> MLP:
+    def build(self, plant: Plant) -> MLP:
         """See `ControllerDescription.build`."""
-        sizes = (len(entries), *self.hidden, len(joints))
+        sizes = (len(plant.entries), *self.hidden, len(plant.joints))
         count = weight_count(sizes)
         if count > _MOST_PARAMETERS:
             raise InvalidValueError(

@@ -1,10 +1,7 @@
-"""`Periodic`: open-loop controllers whose joints follow smoothed square waves.
-
-`Reflexive`: such gaits that react to roll, pitch and yaw, so that they hold their heading.
-"""
+"""`Periodic`: gaits whose joints follow smoothed square waves, and may react to roll, pitch and yaw."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -12,10 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from robots.compilation import compiled
-from robots.controllers.controller import Controller, ControllerDescription, Legs, Mirror, Reflection
+from robots.controllers.controller import Controller, ControllerDescription, Legs, Mirror, Plant, Reflection
+from robots.controllers.graph import Graph
 from robots.errors import InvalidValueError
 from robots.files.records import Positive, Record
-from robots.task.observations import Entry
 
 # Standard deviation of the Gaussian that smooths a signal's edges, as a share of the period: 3 of the 100
 # samples of Cully et al. 2015.
@@ -35,7 +32,7 @@ _NEEDED = {"roll": "roll or gravity", "pitch": "pitch or gravity", "yaw": "headi
 
 
 def _act(
-    _sizes: np.ndarray,
+    sizes: np.ndarray,
     memory: np.ndarray,
     _parameters: np.ndarray,
     _observation: np.ndarray,
@@ -43,7 +40,7 @@ def _act(
     action: np.ndarray,
 ) -> None:
     """Read the action of a control step; see `Controller.kernel`."""
-    row = step % len(memory)
+    row = step % sizes[0]
     for joint in range(len(action)):
         action[joint] = memory[row, joint]
 
@@ -58,9 +55,8 @@ def _react(
 ) -> None:
     """Play the signals and react to errors; see `Controller.kernel`.
 
-    The memory holds the actions of every control step of a period, then how strides change with yaw, and then
-    how actions change with each error; the sizes the number of these control steps, then where yaw is seen,
-    and then each error.
+    The memory holds the actions of a period, then how strides change with yaw, and then how actions change
+    with each error; the sizes the number of control steps in a period, and where yaw and each error are seen.
     """
     samples = sizes[0]
     row, yaw = step % samples, observation[sizes[1]]
@@ -74,7 +70,6 @@ def _react(
 
 @compiled()
 def _tabulate(parameters: np.ndarray, signals: np.ndarray, signs: np.ndarray, table: np.ndarray) -> None:
-    """Write the actions of every control step of a period; see `Periodic`."""
     samples = table.shape[0]
     for joint in range(len(signals)):
         first = _PER_SIGNAL * signals[joint]
@@ -97,13 +92,12 @@ def _reverse(signals: np.ndarray, which: Sequence[int] | np.ndarray) -> None:
 
 @compiled()
 def _normal(x: float) -> float:
-    """Cumulative distribution of the standard normal."""
     return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
 @dataclass(frozen=True)
 class Periodic(Controller):
-    """Each joint plays a periodic signal, or another joint's with the opposite sign.
+    """Each joint plays a periodic signal, or another joint's with the opposite sign, and may react to errors.
 
     A signal is 1 for a share of the period (its duty), then -1, smoothed by a circular Gaussian of 0.03
     periods, scaled by an amplitude and shifted ahead by a phase: that of Cully et al. 2015 (Nature 521),
@@ -111,30 +105,38 @@ class Periodic(Controller):
 
         s(τ) = amplitude (2 Σ_k [Φ((u + k) / σ) - Φ((u + k - duty) / σ)] - 1),   u = τ + phase mod 1
 
-    A parameter vector holds amplitude, phase and duty of one signal after the other, in the order of the
-    joints that have one. Amplitude and duty count as clipped to [0, 1] and a phase by its fraction, so that
-    a search needs no bounds.
+    With a joint's side d (1 left, -1 right, 0 neither), the yaw ψ to the left [rad], and errors e [rad],
 
-    Attributes:
-        observation_dim: number of observations, none of which is used.
-        signals: which signal each joint plays, (a,).
-        signs: with which sign, (a,).
-        samples: control steps in a period.
-        alike: the signals of each leg with which a search starts alike, and by what share of the period they
-            come earlier than they are drawn.
-        reversed_signals: those of these that start reversed.
+        action = s · (1 + 4 g d ψ, from 0 to 2) + Σ_e 2 k_e e,   clipped to ±1
+
+    A parameter vector holds amplitude, phase and duty of one signal after the other, then g if there are
+    sides, and then k of each signal for one error after the other. Amplitude and duty count as clipped to
+    [0, 1] and a phase by its fraction, so that a search needs no bounds.
     """
 
     observation_dim: int
-    signals: tuple[int, ...]
-    signs: tuple[int, ...]
-    samples: int
+    signals: tuple[int, ...]  # which signal each joint plays, (a,)
+    signs: tuple[int, ...]  # with which sign, (a,)
+    samples: int  # control steps in a period
+    # by what share of the period the signals of each leg come earlier than those of the first, and these
     alike: tuple[tuple[float, tuple[int, ...]], ...] = ()
-    reversed_signals: tuple[int, ...] = ()
+    reversed_signals: tuple[int, ...] = ()  # those of these that start reversed
+    sides: tuple[int, ...] = ()  # of each joint, (a,)
+    offsets: tuple[str, ...] = ()  # names of errors
+    sources: tuple[int, ...] = ()  # where the observation has yaw, and then each error; none without reflexes
+    factors: tuple[float, ...] = ()  # that make angles [rad] of these
 
     sigma0 = 0.15
-    closed_loop = False
-    kernel = staticmethod(_act)
+
+    @property
+    def kernel(self) -> Callable[..., None]:  # type: ignore[override]
+        """See `Controller`."""
+        return _react if self.sources else _act
+
+    @property
+    def closed_loop(self) -> bool:  # type: ignore[override]
+        """Whether it has reflexes."""
+        return bool(self.sources)
 
     @property
     def tries(self) -> int:  # type: ignore[override]
@@ -148,177 +150,17 @@ class Periodic(Controller):
 
     @property
     def parameter_count(self) -> int:
-        """Three for each signal."""
-        return _PER_SIGNAL * (1 + max(self.signals))
+        """Three for each signal, one of strides, and one for each signal and error."""
+        return self._own + any(self.sides) + len(self.offsets) * self._signals
 
     @property
-    def shape(self) -> str:
-        """For example `periodic-36`."""
-        return f"periodic-{self.parameter_count}"
+    def _signals(self) -> int:
+        return 1 + max(self.signals)
 
     @property
-    def label(self) -> str:
-        """The kind alone: its size says nothing to people."""
-        return "periodic"
-
-    def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Uniform in [0, 1], (p,) float32; legs that start alike have the signals of the first of them."""
-        signals = rng.uniform(0, 1, (self.parameter_count // _PER_SIGNAL, _PER_SIGNAL)).astype(np.float32)
-        first = signals[list(self.alike[0][1])].copy() if self.alike else signals
-        for phase, own in self.alike:
-            signals[list(own)] = first
-            signals[list(own), 1] += phase
-        _reverse(signals, list(self.reversed_signals))
-        return signals.reshape(-1)
-
-    def arguments(self) -> tuple[np.ndarray, np.ndarray]:
-        """See `Controller.arguments`: the memory holds the actions of every control step of a period."""
-        return np.zeros(0, np.int64), np.zeros((self.samples, self.action_dim), np.float32)
-
-    def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
-        """Write the actions of every control step of a period, (samples, a) float32."""
-        _tabulate(parameters, np.array(self.signals), np.array(self.signs), memory)
-
-    def bounded(self, parameters: np.ndarray) -> np.ndarray:
-        """See `Controller.bounded`: amplitudes and duties are clipped to [0, 1]."""
-        found = np.array(parameters)
-        for first in (0, 2):
-            found[:, first::_PER_SIGNAL] = found[:, first::_PER_SIGNAL].clip(0, 1)
-        return found
-
-    def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
-        """See `Controller.mirrored`: None where joints that share a signal have images that do not."""
-        reflection = self.reflection(mirror)
-        if reflection is None:
-            return None
-        signals = self.bounded(parameters).reshape(len(parameters), len(reflection.images), _PER_SIGNAL)
-        signals = signals[:, reflection.images]
-        _reverse(signals, np.flatnonzero(reflection.signs < 0))
-        return signals.reshape(parameters.shape)
-
-    def reflection(self, mirror: Mirror) -> Reflection | None:
-        """What becomes of the signals in a mirror."""
-        played, signs = np.array(self.signals), np.array(self.signs)
-        first = [self.signals.index(signal) for signal in range(1 + max(self.signals))]
-        images, ways = mirror.actions
-        ways = signs * ways * signs[images]  # of what a joint plays
-        found = Reflection(played[images[first]], ways[first])
-        alike = (found.images[played] == played[images]).all() and (found.signs[played] == ways).all()
-        return found if alike else None
-
-    def period(self, parameters: np.ndarray) -> np.ndarray:
-        """See `Controller.period`."""
-        _, table = self.arguments()
-        self.prepare(self.checked_parameters(parameters), table)
-        return table
-
-    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.fold`: these controllers ignore observations."""
-        return np.array(parameters)
-
-    def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.unfold`."""
-        return np.array(parameters)
-
-
-class Reflexes(Record):
-    """What a periodic gait reacts to; each of its gains is a parameter.
-
-    Attributes:
-        left, right: legs that make longer and shorter strides while the robot heads to the left, and the
-            other way round while it heads to the right, by one gain; none without them.
-        offsets: errors to which the action of each joint with a signal of its own adds its gain times the
-            error.
-    """
-
-    left: tuple[str, ...] = ()
-    right: tuple[str, ...] = ()
-    offsets: Annotated[tuple[Literal["roll", "pitch", "yaw"], ...], Field(max_length=3)] = ()
-
-
-@dataclass(frozen=True)
-class Reflexive(Controller):
-    """A periodic gait whose actions also depend on the torso's roll, pitch and yaw [rad].
-
-    With a joint's signal s, its side d (1 left, -1 right, 0 neither), the yaw ψ to the left, and errors e,
-
-        action = s · (1 + 4 g d ψ, from 0 to 2) + Σ_e 2 k_e e,   clipped to ±1
-
-    A parameter vector holds that of the periodic gait, then g if there are sides, and then k of each signal
-    for one error after the other. Joints that play another's signal reversed take its k reversed, too.
-
-    Attributes:
-        gait: what is played without errors.
-        sides: of each joint, (a,).
-        offsets: names of errors.
-        sources: where the observation has yaw, and then each error.
-        factors: that make angles [rad] of these.
-    """
-
-    gait: Periodic
-    sides: tuple[int, ...]
-    offsets: tuple[str, ...]
-    sources: tuple[int, ...]
-    factors: tuple[float, ...]
-
-    normalises = False
-    kernel = staticmethod(_react)
-
-    @classmethod
-    def of(
-        cls,
-        gait: Periodic,
-        reflexes: Reflexes,
-        *,
-        entries: Sequence[Entry],
-        joints: Sequence[str],
-        legs: Legs,
-    ) -> "Reflexive":
-        """The controller with the reflexes of a description; the other arguments are those of `build`."""
-        seen = {
-            entry.name: number for number, entry in reversed(list(enumerate(entries)))
-        }  # the last is first
-        sources, factors = [], []
-        for error in ("yaw", *reflexes.offsets) if reflexes.left or reflexes.right else reflexes.offsets:
-            name, sign = next(((name, sign) for name, sign in _READ[error] if name in seen), ("", 0.0))
-            if not name:
-                raise InvalidValueError(
-                    f"controller.reflexes react to {error}, so observations must have {_NEEDED[error]}"
-                )
-            sources.append(seen[name])
-            factors.append(sign / entries[seen[name]].scale)
-        if not (reflexes.left or reflexes.right):
-            sources, factors = [0, *sources], [0.0, *factors]
-        left, right = (
-            {joint for leg in side for joint in legs[leg]} for side in (reflexes.left, reflexes.right)
-        )
-        sides = tuple((joint in left) - (joint in right) for joint in joints)
-        return cls(gait, sides, reflexes.offsets, tuple(sources), tuple(factors))
-
-    @property
-    def observation_dim(self) -> int:  # type: ignore[override]
-        """Number of observations."""
-        return self.gait.observation_dim
-
-    @property
-    def action_dim(self) -> int:  # type: ignore[override]
-        """Number of outputs."""
-        return self.gait.action_dim
-
-    @property
-    def sigma0(self) -> float:  # type: ignore[override]
-        """That of periodic gaits."""
-        return self.gait.sigma0
-
-    @property
-    def tries(self) -> int:  # type: ignore[override]
-        """That of periodic gaits."""
-        return self.gait.tries
-
-    @property
-    def parameter_count(self) -> int:
-        """Those of the gait, one of strides, and one for each signal and error."""
-        return self.gait.parameter_count + any(self.sides) + len(self.offsets) * self._signals
+    def _own(self) -> int:
+        """Number of the parameters of signals."""
+        return _PER_SIGNAL * self._signals
 
     @property
     def holds_heading(self) -> bool:
@@ -327,86 +169,139 @@ class Reflexive(Controller):
 
     @property
     def shape(self) -> str:
-        """For example `periodic-36-37`, without and with reflexes."""
-        return f"{self.gait.shape}-{self.parameter_count}"
+        """For example `periodic-36`, or `periodic-36-37` with reflexes."""
+        return f"periodic-{self._own}" + f"-{self.parameter_count}" * bool(self.sources)
 
     @property
     def label(self) -> str:
-        """The kind alone."""
-        return "periodic with reflexes"
+        """The kind alone: its size says nothing to people."""
+        return "periodic" + " with reflexes" * bool(self.sources)
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """Uniform in [0, 1], but without offsets, (p,) float32."""
-        strides = int(any(self.sides))
-        offsets = np.zeros(self.parameter_count - self.gait.parameter_count - strides, np.float32)
-        return np.concatenate(
-            [self.gait.initial(rng), rng.uniform(0, 1, strides).astype(np.float32), offsets]
-        )
+        """Uniform in [0, 1], but offsets of 0, (p,) float32; legs that start alike have the same signals."""
+        signals = rng.uniform(0, 1, (self._signals, _PER_SIGNAL)).astype(np.float32)
+        first = signals[list(self.alike[0][1])].copy() if self.alike else signals
+        for phase, own in self.alike:
+            signals[list(own)] = first
+            signals[list(own), 1] += phase
+        _reverse(signals, list(self.reversed_signals))
+        found = np.zeros(self.parameter_count, np.float32)
+        found[: self._own] = signals.reshape(-1)
+        found[self._own : self._own + any(self.sides)] = rng.uniform(0, 1, int(any(self.sides)))
+        return found
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
         """See `Controller.arguments`, and `_react` for what they are."""
-        rows = self.gait.samples + len(self.sources)
-        return np.array([self.gait.samples, *self.sources]), np.zeros((rows, self.action_dim), np.float32)
+        rows = self.samples + len(self.sources)
+        return np.array([self.samples, *self.sources]), np.zeros((rows, self.action_dim), np.float32)
 
     def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
         """Write the actions of a period, and how errors change them."""
-        signs, own = np.array(self.gait.signs), self.gait.parameter_count
-        self.gait.prepare(parameters[:own], memory[: self.gait.samples])
-        changes = memory[self.gait.samples :]
-        stride = parameters[own] if any(self.sides) else 0.0
-        changes[0] = _STRIDE * self.factors[0] * stride * np.array(self.sides)
-        gains = parameters[self.parameter_count - len(self.offsets) * self._signals :]
+        signals, signs, own = np.array(self.signals), np.array(self.signs), self._own
+        _tabulate(parameters[:own], signals, signs, memory[: self.samples])
+        changes, gains = memory[self.samples :], parameters[own + any(self.sides) :]
+        if any(self.sides):
+            changes[0] = _STRIDE * self.factors[0] * parameters[own] * np.array(self.sides)
         for number, factor in enumerate(self.factors[1:]):
             of_error = gains[number * self._signals : (number + 1) * self._signals]
-            changes[1 + number] = _OFFSET * factor * of_error[list(self.gait.signals)] * signs
+            changes[1 + number] = _OFFSET * factor * of_error[signals] * signs
 
     def bounded(self, parameters: np.ndarray) -> np.ndarray:
-        """See `Controller.bounded`."""
-        own = self.gait.parameter_count
-        return np.concatenate([self.gait.bounded(parameters[:, :own]), parameters[:, own:]], axis=1)
+        """See `Controller.bounded`: amplitudes and duties are clipped to [0, 1]."""
+        found = np.array(parameters)
+        for first in (0, 2):
+            part = found[:, first : self._own : _PER_SIGNAL]
+            part[:] = part.clip(0, 1)
+        return found
 
     def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
-        """See `Controller.mirrored`: None where sides or errors have other images, too."""
-        own, sides = self.gait.parameter_count, np.array(self.sides)
-        gait, reflection = self.gait.mirrored(parameters[:, :own], mirror), self.gait.reflection(mirror)
-        sources = list(self.sources) if sides.any() else list(self.sources[1:])
-        errors = mirror.observations.signs[sources]
-        itself = (mirror.observations.images[sources] == sources).all()
-        if gait is None or reflection is None or not itself:
+        """See `Controller.mirrored`: None where signals, sides or errors have other images."""
+        own, rows, strides = self._own, len(parameters), int(any(self.sides))
+        played, errors = self._mirrored_signals(mirror), self._mirrored_errors(mirror)
+        if played is None or errors is None:
             return None
-        if sides.any():
-            if errors[0] != -1 or (sides[mirror.actions.images] != -sides).any():
-                return None
-            errors, own = errors[1:], own + 1
-        shape = len(parameters), len(errors), self._signals
-        gains = parameters[:, own:].reshape(shape)[:, :, reflection.images] * reflection.signs
-        rest = (gains * errors[:, None]).reshape(shape[0], shape[1] * shape[2]).astype(parameters.dtype)
-        return np.concatenate([gait, parameters[:, self.gait.parameter_count : own], rest], axis=1)
+        signals = self.bounded(parameters)[:, :own].reshape(rows, self._signals, _PER_SIGNAL)
+        signals = signals[:, played.images]
+        _reverse(signals, np.flatnonzero(played.signs < 0))
+        gains = parameters[:, own + strides :].reshape(rows, len(errors), self._signals)
+        gains = gains[:, :, played.images] * played.signs * errors[:, None]
+        parts = (
+            signals.reshape(rows, own),
+            parameters[:, own : own + strides],
+            gains.reshape(rows, len(errors) * self._signals),
+        )
+        return np.concatenate(parts, axis=1).astype(parameters.dtype)
+
+    def _mirrored_signals(self, mirror: Mirror) -> Reflection | None:
+        """What becomes of the signals; None where joints that share one have images that do not."""
+        played, signs = np.array(self.signals), np.array(self.signs)
+        first = [self.signals.index(signal) for signal in range(self._signals)]
+        images, ways = mirror.actions
+        ways = signs * ways * signs[images]  # of what a joint plays
+        found = Reflection(played[images[first]], ways[first])
+        alike = (found.images[played] == played[images]).all() and (found.signs[played] == ways).all()
+        return found if alike else None
+
+    def _mirrored_errors(self, mirror: Mirror) -> np.ndarray | None:
+        """Signs of errors in a mirror; None where sides or errors have other images."""
+        sides = np.array(self.sides)
+        sources = list(self.sources if sides.any() else self.sources[1:])
+        signs = mirror.observations.signs[sources]
+        if (mirror.observations.images[sources] != sources).any():
+            return None
+        if not sides.any():
+            return signs
+        turns_around = signs[0] == -1 and (sides[mirror.actions.images] == -sides).all()
+        return signs[1:] if turns_around else None
 
     def period(self, parameters: np.ndarray) -> np.ndarray:
         """See `Controller.period`."""
-        return self.gait.period(self.checked_parameters(parameters)[: self.gait.parameter_count])
+        return self._prepared(parameters)[: self.samples]
 
-    def reactions(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """See `Controller.reactions`."""
+    def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
+        """See `Controller.written`."""
+        table, changes = np.split(self._prepared(parameters), [self.samples])
+        signals = graph.of("Gather", table, graph.step_in(self.samples), axis=0)
+        if not self.sources:
+            return signals
+        seen = graph.chosen(observation, self.sources)
+        yaw, errors = graph.chosen(seen, [0]), graph.chosen(seen, range(1, len(self.sources)))
+        stride = graph.of("Add", graph.of("Mul", yaw, changes[0]), 1.0)
+        strode = graph.of("Mul", graph.clipped(stride, 0.0, 2.0), signals)
+        return graph.of("Add", strode, graph.of("MatMul", errors, changes[1:]))
+
+    def _prepared(self, parameters: np.ndarray) -> np.ndarray:
         _, memory = self.arguments()
         self.prepare(self.checked_parameters(parameters), memory)
-        strides, offsets = np.zeros((2, self.observation_dim, self.action_dim), np.float32)
-        strides[self.sources[0]] = memory[self.gait.samples]
-        np.add.at(offsets, list(self.sources[1:]), memory[self.gait.samples + 1 :])
-        return strides, offsets
+        return memory
 
-    def fold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.fold`: reflexes act on angles as they are."""
-        return np.array(parameters)
 
-    def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.unfold`."""
-        return np.array(parameters)
+class Reflexes(Record):
+    """What a periodic gait reacts to, see `docs/reference/gaits.md`; each of its gains is a parameter."""
 
-    @property
-    def _signals(self) -> int:
-        return 1 + max(self.gait.signals)
+    left: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
+    offsets: Annotated[tuple[Literal["roll", "pitch", "yaw"], ...], Field(max_length=3)] = ()
+
+    def read_from(self, plant: Plant) -> dict[str, tuple]:
+        """The attributes of `Periodic` that are about reflexes."""
+        # of several lags the first counts
+        seen = {entry.name: number for number, entry in reversed(list(enumerate(plant.entries)))}
+        strides = bool(self.left or self.right)
+        sources, factors = ([], []) if strides else ([0], [0.0])
+        for error in ("yaw", *self.offsets) if strides else self.offsets:
+            name, sign = next(((name, sign) for name, sign in _READ[error] if name in seen), ("", 0.0))
+            if not name:
+                raise InvalidValueError(
+                    f"controller.reflexes react to {error}, so observations must have {_NEEDED[error]}"
+                )
+            sources.append(seen[name])
+            factors.append(sign / plant.entries[seen[name]].scale)
+        left, right = (
+            {joint for leg in side for joint in plant.legs[leg]} for side in (self.left, self.right)
+        )
+        sides = tuple((joint in left) - (joint in right) for joint in plant.joints)
+        return {"sides": sides, "offsets": self.offsets, "sources": (*sources,), "factors": (*factors,)}
 
 
 class PeriodicDescription(ControllerDescription):
@@ -415,11 +310,9 @@ class PeriodicDescription(ControllerDescription):
     Attributes:
         period: of the signals [s]; a whole number of control steps.
         opposite: joints that play another joint's signal with the opposite sign, and which joint that is.
-        phases: legs with which a search starts alike, the signals of each shifted ahead by this share of the
-            period, as in a trot. None by default: every signal is drawn on its own.
-        mirrored: joints of these legs whose signals start reversed, since their axes point the other way than
-            those of the first leg.
-        reflexes: how the gait reacts to errors of its attitude; None for open-loop gaits.
+        phases: legs with which a search starts alike, and the share of the period by which each is ahead.
+        mirrored: joints of these legs whose signals start reversed.
+        reflexes: None for open-loop gaits.
     """
 
     kind = "periodic"
@@ -429,10 +322,9 @@ class PeriodicDescription(ControllerDescription):
     mirrored: tuple[str, ...] = ()
     reflexes: Reflexes | None = None
 
-    def build(
-        self, *, entries: Sequence[Entry], joints: Sequence[str], legs: Legs, control_step: float
-    ) -> Controller:
+    def build(self, plant: Plant) -> Periodic:
         """See `ControllerDescription.build`: joints that play another's signal have none of their own."""
+        joints, control_step = plant.joints, plant.control_step
         samples = round(min(self.period / control_step, _MOST_SAMPLES + 1.0))
         if not 1 <= samples <= _MOST_SAMPLES or not math.isclose(
             samples * control_step, self.period, rel_tol=1e-6
@@ -442,20 +334,18 @@ class PeriodicDescription(ControllerDescription):
                 f"at most {_MOST_SAMPLES:,}, not {self.period:g} s"
             )
         own = [joint for joint in joints if joint not in self.opposite]
-        gait = Periodic(
-            observation_dim=len(entries),
+        return Periodic(
+            observation_dim=len(plant.entries),
             signals=tuple(own.index(self.opposite.get(joint, joint)) for joint in joints),
             signs=tuple(-1 if joint in self.opposite else 1 for joint in joints),
             samples=samples,
             alike=tuple(
-                (phase, tuple(own.index(joint) for joint in legs[leg] if joint in own))
+                (phase, tuple(own.index(joint) for joint in plant.legs[leg] if joint in own))
                 for leg, phase in self.phases.items()
             ),
             reversed_signals=tuple(own.index(joint) for joint in self.mirrored),
+            **(self.reflexes.read_from(plant) if self.reflexes else {}),
         )
-        if self.reflexes is None:
-            return gait
-        return Reflexive.of(gait, self.reflexes, entries=entries, joints=joints, legs=legs)
 
     def check_parts(self, joints: Sequence[str], legs: Legs) -> None:
         """See `ControllerDescription.check_parts`."""

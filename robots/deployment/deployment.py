@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 import mujoco
 import numpy as np
-import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from robots.arrays import real_number
+from robots.arrays import real_number, whole_number
+from robots.deployment.traces import column_names, write_table
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
-from robots.files.atomic import write_text
 from robots.rendering.overlay import Moment
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
@@ -24,43 +23,24 @@ _LONGEST = 3600.0  # [s]
 
 @dataclass(frozen=True, eq=False)
 class Telemetry:
-    """What happened in t control steps: a row per step, the state at its end.
+    """What happened in t control steps: a row per step, the state at its end."""
 
-    Attributes:
-        joints: names of the j joints, in the order of the columns of `joint_angles`, `torques` and `actions`.
-        feet: names of the f feet, in the order of the columns of `contacts`.
-        times: [s], (t,).
-        positions: of the torso, x, y, z [m], (t, 3).
-        angles: roll, pitch and yaw of the torso about the fixed axes x, y and z [rad], (t, 3).
-        rates: at which the torso turns about its own axes [rad/s], (t, 3).
-        speeds: of the torso along its own heading, horizontally [m/s], (t,).
-        joint_angles: [rad], (t, j); NaN where the joint is lost.
-        torques: that motors give [N m or N], (t, j); 0 where the joint or the motor is lost.
-        commands: what the controller told each joint, (t, j).
-        actions: what arrived at the motors, in [-1, 1], (t, j); 0 where the motor is lost.
-        contacts: whether the foot touched the floor, (t, f) bool.
-        rewards: (t,); their sum is the objective.
-        command: speed [m/s] and turn [rad/s] that the robot was told, if any.
-        ended: because the time was up, the robot fell, or the simulation blew up; what blew up has no row.
-        start: where the torso began over the ground [m], (2,).
-    """
-
-    joints: tuple[str, ...]
-    feet: tuple[str, ...]
-    times: np.ndarray
-    positions: np.ndarray
-    angles: np.ndarray
-    rates: np.ndarray
-    speeds: np.ndarray
-    joint_angles: np.ndarray
-    torques: np.ndarray
-    commands: np.ndarray
-    actions: np.ndarray
-    contacts: np.ndarray
-    rewards: np.ndarray
-    ended: End
-    start: np.ndarray
-    command: tuple[float, float] | None = None
+    joints: tuple[str, ...]  # names of the j joints, in the order of columns
+    feet: tuple[str, ...]  # names of the f feet, in the order of columns
+    times: np.ndarray  # [s], (t,)
+    positions: np.ndarray  # of the torso, x, y, z [m], (t, 3)
+    angles: np.ndarray  # roll, pitch and yaw of the torso about the fixed axes x, y and z [rad], (t, 3)
+    rates: np.ndarray  # at which the torso turns about its own axes [rad/s], (t, 3)
+    speeds: np.ndarray  # of the torso along its own heading, horizontally [m/s], (t,)
+    joint_angles: np.ndarray  # [rad], (t, j); NaN where the joint is lost
+    torques: np.ndarray  # that motors give [N m or N], (t, j); 0 where the joint or the motor is lost
+    commands: np.ndarray  # what the controller told each joint, (t, j)
+    actions: np.ndarray  # what arrived at the motors, in [-1, 1], (t, j); 0 where the motor is lost
+    contacts: np.ndarray  # whether the foot touched the floor, (t, f) bool
+    rewards: np.ndarray  # (t,); their sum is the objective
+    ended: End  # because the time was up, the robot fell, or the simulation blew up, which has no row
+    start: np.ndarray  # where the torso began over the ground [m], (2,)
+    command: tuple[float, float] | None = None  # speed [m/s] and turn [rad/s] that the robot was told, if any
 
     def __len__(self) -> int:
         return len(self.times)
@@ -68,31 +48,14 @@ class Telemetry:
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """Everything recorded, (t,) each, by a name that ends in its unit."""
-        return {
-            "time [s]": self.times,
-            **_named(self.positions, ("x [m]", "y [m]", "z [m]")),
-            **_named(self.angles, ("roll [rad]", "pitch [rad]", "yaw [rad]")),
-            **_named(self.rates, ("roll rate [rad/s]", "pitch rate [rad/s]", "yaw rate [rad/s]")),
-            "forward speed [m/s]": self.speeds,
-            **_named(self.joint_angles, [f"{joint} angle [rad]" for joint in self.joints]),
-            **_named(self.torques, [f"{joint} torque [N m]" for joint in self.joints]),
-            **_named(self.commands, [f"{joint} command [-1..1]" for joint in self.joints]),
-            **_named(self.actions, [f"{joint} action [-1..1]" for joint in self.joints]),
-            **_named(self.contacts, [f"{foot} contact [0/1]" for foot in self.feet]),
-            "reward": self.rewards,
-        }
+        columns = dict[str, np.ndarray]()
+        for field, names in column_names(self.joints, self.feet).items():
+            columns |= zip(names, np.atleast_2d(getattr(self, field).T), strict=True)
+        return columns
 
     def write_csv(self, path: Path, gait: str | None = None) -> None:
-        """Write `columns`, a row per control step under a row of names; "nan" where a joint is lost.
-
-        Args:
-            path: the file.
-            gait: what to call it in a last column, `gait`; without, there is none.
-        """
-        table = pd.DataFrame({name: column.astype(np.float64) for name, column in self.columns.items()})
-        if gait is not None:
-            table["gait"] = gait
-        write_text(path, table.to_csv(index=False, float_format="%.9g", na_rep="nan"))
+        """Write `columns`, a row per control step, and the name of the `gait`, if any."""
+        write_table(self.columns, path, gait)
 
     @property
     def walk(self) -> Walk:
@@ -112,7 +75,6 @@ class Telemetry:
 
     @property
     def _command_words(self) -> str:
-        """The command and what the robot did, in words; "" without one."""
         if self.command is None:
             return ""
         (speed, turn), rate = self.command, self.walk.turned / self.times[-1]
@@ -144,29 +106,27 @@ def deploy(
         on_frame: called with the robot's state, and how it is doing, after every `frame_every`-th control
             step, to draw it. Frames go on after a fall, while the telemetry ends.
         frame_every: 1 gives about 60 frames per second for the robots that come with the package.
-
-    Raises:
-        InvalidValueError: an argument is outside what is said here.
     """
     limit = _whole_steps(robot, seconds)
     limited = robot.with_episode_steps(limit).until_it_falls()
     parameters = limited.controller.checked_parameters(parameters)
     if not np.isfinite(parameters).all():
         raise InvalidValueError("parameters must be finite")
-    if frame_every < 1:
-        raise InvalidValueError(f"frame_every must be at least 1, not {frame_every}")
+    whole_number("frame_every", frame_every, 1)
     stepper = Stepper(limited)
     stepper.reset(seed)
-    rows, t, fell = _table(limited, limit), 0, False
-    start = stepper.posed_data().body(robot.description.torso).xpos[:2].copy()
+    first = _row(stepper.posed_data(), stepper, np.zeros(robot.action_dim))
+    columns = [(name, np.asarray(value).dtype, np.shape(value)) for name, value in first.items()]
+    rows, t, fell = np.zeros(limit, columns), 0, False
+    start = first["positions"][:2].copy()
     for step in range(limit):
-        command = limited.controller.act(parameters, stepper.state.observation, stepper.tally.steps)
+        command = stepper.action(parameters)
         stepper.step(command)
         if stepper.tally.diverged:
             break
         data = stepper.posed_data()
         if not fell:
-            rows[step] = _row(data, stepper, command)
+            rows[step] = tuple(_row(data, stepper, command).values())
             t, shares = step + 1, stepper.contact_shares
             ahead = float(rows["positions"][step, 0] - start[0])
         fell = fell or bool(stepper.tally.terminated)
@@ -174,21 +134,24 @@ def deploy(
             on_frame(data, Moment(data.time, ahead, fell, shares, stepper.state.touching.copy()))
         if fell and not on_frame:
             break
-    tally, told = stepper.tally, robot.description.command is not None
-    ended: End = "fall" if fell else "divergence" if tally.diverged else "time"
+    return _telemetry(stepper, rows[:t], start, fell=fell)
+
+
+def _telemetry(stepper: Stepper, rows: Any, start: np.ndarray, *, fell: bool) -> Telemetry:
+    robot, tally = stepper.robot, stepper.tally
+    told = robot.description.command is not None
     return Telemetry(
         joints=robot.description.joints,
         feet=tuple(robot.description.feet),
-        times=robot.control_step * np.arange(1, t + 1),
+        times=robot.control_step * np.arange(1, len(rows) + 1),
         command=(float(tally.commanded_speed), float(tally.commanded_turn)) if told else None,
-        ended=ended,
+        ended="fall" if fell else "divergence" if tally.diverged else "time",
         start=start,
-        **{name: rows[name][:t].copy() for name in rows.dtype.names},
+        **{name: rows[name].copy() for name in rows.dtype.names},
     )
 
 
 def _whole_steps(robot: Robot, seconds: float) -> int:
-    """Control steps that a duration lasts."""
     seconds = real_number("seconds", seconds, 0, above=True, unit="s")
     if not robot.control_step / 2 < seconds <= _LONGEST:
         raise InvalidValueError(
@@ -198,44 +161,26 @@ def _whole_steps(robot: Robot, seconds: float) -> int:
     return round(seconds / robot.control_step)
 
 
-def _table(robot: Robot, steps: int) -> Any:
-    """Rows for the columns of a `Telemetry` that differ from step to step, (steps,)."""
-    joints, feet = len(robot.description.joints), len(robot.description.feet)
-    columns = [
-        ("positions", np.float64, (3,)),
-        ("angles", np.float64, (3,)),
-        ("rates", np.float64, (3,)),
-        ("speeds", np.float64),
-        ("joint_angles", np.float64, (joints,)),
-        ("torques", np.float64, (joints,)),
-        ("commands", np.float64, (joints,)),
-        ("actions", np.float64, (joints,)),
-        ("contacts", np.bool_, (feet,)),
-        ("rewards", np.float64),
-    ]
-    return np.zeros(steps, columns)
-
-
-def _row(data: mujoco.MjData, stepper: Stepper, command: np.ndarray) -> tuple[Any, ...]:
-    """What the last control step left behind, in the order of `_table`."""
+def _row(data: mujoco.MjData, stepper: Stepper, command: np.ndarray) -> dict[str, Any]:
+    """What the last control step left behind, by the attributes of `Telemetry` that change with each."""
     robot, torso = stepper.robot, data.body(stepper.robot.description.torso)
     velocity = np.empty(6)  # angular, then linear, along the world's axes
     mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
     angles = Rotation.from_quat(torso.xquat, scalar_first=True).as_euler("xyz")
     speed = np.cos(angles[2]) * velocity[3] + np.sin(angles[2]) * velocity[4]
     state = stepper.state
-    return (
-        torso.xpos,
-        angles,
-        torso.xmat.reshape(3, 3).T @ velocity[:3],
-        speed,
-        _of_joints(robot, data.qpos, robot.model.jnt_qposadr, robot.faults.fixed, np.nan),
-        _of_joints(robot, data.qfrc_actuator, robot.model.jnt_dofadr, {}, 0.0),
-        command,
-        state.action,
-        state.touching,
-        stepper.tally.reward,
-    )
+    return {
+        "positions": torso.xpos.copy(),
+        "angles": angles,
+        "rates": torso.xmat.reshape(3, 3).T @ velocity[:3],
+        "speeds": speed,
+        "joint_angles": _of_joints(robot, data.qpos, robot.model.jnt_qposadr, robot.faults.fixed, np.nan),
+        "torques": _of_joints(robot, data.qfrc_actuator, robot.model.jnt_dofadr, {}, 0.0),
+        "commands": np.asarray(command, np.float64),
+        "actions": state.action.astype(np.float64),
+        "contacts": state.touching.astype(np.bool_),
+        "rewards": float(stepper.tally.reward),
+    }
 
 
 def _of_joints(
@@ -249,7 +194,3 @@ def _of_joints(
         if joint >= 0:
             found[column] = values[places[joint]]
     return found
-
-
-def _named(table: np.ndarray, names: list[str] | tuple[str, ...]) -> dict[str, np.ndarray]:
-    return dict(zip(names, table.T, strict=True))

@@ -23,23 +23,14 @@ _BESIDE = 0.1  # ... if it ends up beside the line straight ahead by less than t
 
 @dataclass(frozen=True)
 class Walk:
-    """How a robot went over the ground; on average over several episodes, sizes of what goes to a side.
+    """How a robot went over the ground; on average over several episodes, sizes of what goes to a side."""
 
-    Attributes:
-        ahead: net displacement towards the target [m].
-        aside: net displacement to the left [m].
-        path: length of the torso's way, swaying included [m].
-        turned: how far the torso turned, to the left less to the right [rad].
-        single: whether it is of a single episode, which has a left and a right.
-        falls: share of the episodes that ended in a fall, see `robots.falls`.
-    """
-
-    ahead: float
-    aside: float
-    path: float
-    turned: float
-    single: bool = False
-    falls: float = 0.0
+    ahead: float  # net displacement towards the target [m]
+    aside: float  # net displacement to the left [m]
+    path: float  # length of the torso's way, swaying included [m]
+    turned: float  # how far the torso turned, to the left less to the right [rad]
+    single: bool = False  # whether it is of a single episode, which has a left and a right
+    falls: float = 0.0  # share of the episodes that ended in a fall, see `robots.falls`
 
     @classmethod
     def of(cls, episodes: Episodes) -> Walk | None:

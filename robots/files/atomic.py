@@ -25,13 +25,9 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     """Write a file in one step.
 
     The body writes to the temporary file whose path it is given: `.stem.<process id>.partial.suffix` in the
-    same folder. When the body ends, the temporary file is flushed to the disk and takes the place of `path`.
-    If the body raises, the temporary file is removed and `path` stays as it was. Temporary files of the same
-    `path` that killed processes left behind are removed first. If `path` is a symbolic link, its target is
-    replaced.
-
-    Args:
-        path: the file to write. It need not exist, but its folder must.
+    same folder, which must exist. When the body ends, the temporary file is flushed to the disk and takes the
+    place of `path`. If the body raises, it is removed and `path` stays as it was. Temporary files of the same
+    `path` that killed processes left behind are removed first. Of a symbolic link the target is replaced.
     """
     with explain_errors(f"{path} cannot be written"):
         target = file_behind(path)
@@ -108,9 +104,7 @@ def explain_errors(failure: str) -> Iterator[None]:
         if isinstance(error, FileExistsError):
             reason = "it is a file"
         raise InvalidFileError(f"{failure}: {reason[0].lower()}{reason[1:]}") from error
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, RecursionError):  # of pathlib, for a thousand folders in each other
-            raise InvalidFileError(f"{failure}: it is nested too deep") from error
+    except ValueError as error:
         if "null" in str(error) or isinstance(error, UnicodeEncodeError):
             raise InvalidFileError(f"{failure}: no file can have this name") from error
         raise
@@ -133,7 +127,6 @@ def _remove_abandoned(target: Path) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Wait until what was written to a file or folder is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

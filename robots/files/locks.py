@@ -18,11 +18,8 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
     """Keep other processes from working on a file or folder while the body runs.
 
     The lock is the operating system's, on a file `.NAME.lock` next to the path, and ends with the process,
-    however that ends. It only keeps out those that ask for it.
-
-    Args:
-        path: the file or folder; need not exist, its parent folder must.
-        patience: how long to wait for another holder to finish [s].
+    however that ends. It only keeps out those that ask for it. `patience` is how long to wait for another
+    holder to finish [s].
     """
     with explain_errors(f"{path} cannot be locked"):
         target = file_behind(path)
@@ -46,7 +43,6 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
 
 
 def _holder(name: Path) -> str:
-    """Who holds a lock, as far as that can be read."""
     try:
         return name.read_text(encoding="utf-8", errors="replace") or "another process"
     except OSError:

@@ -37,11 +37,7 @@ class Record(BaseModel):
 
 
 class Kind(Record):
-    """Settings of one kind of a thing, such as a strategy; in YAML and JSON they have its name as `kind`.
-
-    Attributes:
-        kind: the name in a table of kinds and in files.
-    """
+    """Settings of one kind of a thing, such as a strategy; in tables, YAML and JSON its name is `kind`."""
 
     kind: ClassVar[str]
 
@@ -88,14 +84,10 @@ def default_of(record: type, name: str) -> Any:
 
 
 class Unregistered(Kind):
-    """Settings in a file of a kind that no table has: they are kept as they are, and nothing is made of them.
-
-    Attributes:
-        entries: of the file.
-    """
+    """Settings in a file of a kind that no table has: they are kept as they are."""
 
     kind = "unregistered"
-    entries: dict[str, Any]
+    entries: dict[str, Any]  # of the file
 
     @model_serializer(mode="wrap")
     def _with_kind(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -116,11 +108,8 @@ def not_registered(what: str) -> InvalidValueError:
 def reader(table: Registry[type[K]], unregistered: Callable[..., K] | None = None) -> Callable[[Any], K]:
     """Return a validator for pydantic that makes a record of its YAML or JSON; a record passes as it is.
 
-    The table is looked at when a value is read, so that kinds may be added to it until then.
-
-    Args:
-        table: the records by name.
-        unregistered: what keeps the settings of a kind that the table lacks; such are refused by default.
+    `unregistered` keeps the settings of a kind that the table lacks when a value is read; by default such are
+    refused.
     """
 
     def read(value: Any) -> Any:

@@ -24,9 +24,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 def check_values(tree: object, *, finite: bool = False) -> None:
     """Refuse texts that cannot be shown, numbers too large to compute with, and sets, however nested.
 
-    Args:
-        tree: what is checked.
-        finite: whether to refuse infinities and nan, too.
+    With `finite`, refuse infinities and nan, too.
     """
     waiting = [tree]
     while waiting:

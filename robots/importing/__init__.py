@@ -1,1 +1,1 @@
-"""Reading a user's own robot: its files, its parts, a first YAML for it, and what looks wrong about it."""
+"""What users bring: robots, for which a first YAML is drafted and checked, and policies of others."""

@@ -24,49 +24,27 @@ _FREE, _HINGE, _SLIDE = (
 
 @dataclass(frozen=True)
 class FoundLeg:
-    """A leg.
+    """A leg."""
 
-    Attributes:
-        name: the words that the names of its bodies have in common, or the name of the first.
-        joints: its actuated joints, from the torso outwards.
-        soles: its geoms that touch the ground when the robot stands: the lowest of its last body.
-        kind: the same number for legs of the same structure.
-    """
-
-    name: str
-    joints: tuple[str, ...]
-    soles: tuple[str, ...]
-    kind: int
+    name: str  # the words that the names of its bodies have in common, or the name of the first
+    joints: tuple[str, ...]  # its actuated joints, from the torso outwards
+    soles: tuple[str, ...]  # its geoms that touch the ground when the robot stands
+    kind: int  # the same number for legs of the same structure
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a robot.
+    """The parts of a robot."""
 
-    Attributes:
-        torso: the body that moves freely or in the x-z plane.
-        legs: the limbs that reach the ground, and those of the same structure as one of these.
-        lifted: the names of those legs that do not reach the ground in the pose that was looked at.
-        others: actuated joints outside the legs, such as those of arms.
-        height: of the torso above the ground while the lowest sole is on it [m].
-    """
-
-    torso: str
-    legs: tuple[FoundLeg, ...]
-    lifted: tuple[str, ...]
-    others: tuple[str, ...]
-    height: float
+    torso: str  # the body that moves freely or in the x-z plane
+    legs: tuple[FoundLeg, ...]  # limbs that reach the ground, and those of the same structure as one of these
+    lifted: tuple[str, ...]  # names of the legs that do not reach the ground in the pose that was looked at
+    others: tuple[str, ...]  # actuated joints outside the legs, such as those of arms
+    height: float  # of the torso above the ground while the lowest sole is on it [m]
 
 
 def find_parts(model: mujoco.MjModel, data: mujoco.MjData, floor: int, *, origin: str) -> Parts:
-    """Find a robot's parts.
-
-    Args:
-        model: every body, joint and geom has a name.
-        data: the robot in a pose in which it may stand.
-        floor: the geom that is the ground, see `find_floor`.
-        origin: how errors name the model, e.g. by its path.
-    """
+    """Find a robot's parts in a model that stands on a `floor`; every body, joint and geom has a name."""
     torso = _torso(model, origin)
     tree = _Tree(model, data, floor)
     limbs = tree.joined([limb for child in tree.children(torso) for limb in tree.limbs(child)])
@@ -131,9 +109,7 @@ class _Tree:
     """The bodies of a model that stands in some pose."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, floor: int) -> None:
-        self._model = model
-        self._data = data
-        self._floor = floor
+        self._model, self._data, self._floor = model, data, floor
         direct = model.actuator_trntype == int(TO_JOINT)
         pulled = {joint for joints in tendon_joints(model).values() for joint in joints}
         driven = sorted({int(joint) for joint in model.actuator_trnid[direct, 0]} | pulled)
@@ -141,22 +117,15 @@ class _Tree:
         self._gaps = [self._measured(geom) for geom in range(model.ngeom)]
 
     def children(self, body: int) -> list[int]:
-        """The bodies that hang on a body."""
         return [child for child in range(1, self._model.nbody) if self._model.body_parentid[child] == body]
 
     def subtree(self, body: int) -> list[int]:
-        """A body and all that hangs on it."""
         return [body, *(below for child in self.children(body) for below in self.subtree(child))]
 
     def joints(self, bodies: list[int]) -> tuple[str, ...]:
-        """Names of the actuated joints of some bodies."""
         model = self._model
-        return tuple(
-            model.joint(joint).name
-            for body in bodies
-            for joint in self._driven
-            if model.jnt_bodyid[joint] == body
-        )
+        found = [j for body in bodies for j in self._driven if model.jnt_bodyid[j] == body]
+        return tuple(model.joint(joint).name for joint in found)
 
     def limbs(self, body: int) -> list[list[int]]:
         """The bodies of each limb from a body on: a chain of actuated joints that branches no more."""
@@ -194,12 +163,9 @@ class _Tree:
         """
         own, others = self._end(limb), self._end(standing)
         ends = (others, own) if limb != standing and len(own) == len(others) else (own, own)
-        lowest = min(self._gaps[geom] for geom in ends[0])
-        return tuple(
-            self._model.geom(geom).name
-            for other, geom in zip(*ends, strict=True)
-            if self._gaps[other] <= lowest + _FLAT
-        )
+        lowest = min(self._gaps[geom] for geom in ends[0]) + _FLAT
+        down = [geom for other, geom in zip(*ends, strict=True) if self._gaps[other] <= lowest]
+        return tuple(self._model.geom(geom).name for geom in down)
 
     def height(self, body: int) -> float:
         """Height of a body above the floor's origin [m]."""
@@ -234,7 +200,6 @@ class _Tree:
                 yield ends
 
     def _branches(self, body: int) -> list[int]:
-        """The bodies that hang on a body and have actuated joints in or below them."""
         return [child for child in self.children(body) if self.joints(self.subtree(child))]
 
     def _geoms(self, bodies: list[int]) -> list[int]:

@@ -15,7 +15,6 @@ import numpy as np
 import yaml
 
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
-from robots.facts import size_words
 from robots.files.atomic import file_exists, write_text
 from robots.files.texts import read_text
 from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, tendon_joints
@@ -33,10 +32,9 @@ from robots.mjcf.compiling import compile_spec, read_spec
 from robots.mjcf.reading import read_self_contained
 from robots.model import standing_data
 from robots.motors import TO_JOINT, is_plain, is_servo, torque_limit
-from robots.robot import Robot, robot_from_text
+from robots.robot import robot_from_text
 from robots.stance import Stance, try_stance
 from robots.task.measures import even_cells
-from robots.words import wrapped
 
 _KEYFRAME = "keyframe: {}  # episodes start in this pose of the MJCF"
 _START = """\
@@ -51,15 +49,6 @@ _SERVOS = """
 # stiffness [N·m/rad or N/m] turns a motor into a position servo; without it an action is a torque. A servo
 # gives stiffness · (target - position) - damping · velocity, at most torque; these can be given, too. (?)
 servos:"""
-_OPEN_LOOP = (
-    "each joint repeats a signal of its own, and reflexes hold the heading; learned within thousands of "
-    "evaluations; instead "
-    "kind: mlp in the YAML: a network that reacts to what it senses, and takes many times as many"
-)
-_CLOSED_LOOP = (
-    "a network that reacts to what it senses, as a robot on one or two legs has to; instead kind: periodic "
-    "in the YAML: each joint repeats a signal of its own"
-)
 _TEMPLATES = Path(__file__).parent / "templates"
 _CONTROL_STEP = 0.02  # [s] approximately
 _MEASURES = 10  # at most, so that each is divided into two cells or more
@@ -74,22 +63,13 @@ _LIFT = 3.0  # how many times as much it counts that a joint lifts a foot as tha
 
 
 class Draft(NamedTuple):
-    """A first YAML that was written.
+    """A first YAML that was written."""
 
-    Attributes:
-        path: of the YAML, named after the model.
-        choices: what was chosen, and what else there is: lines of text, by what they are about.
-        remarks: sentences on what was left out, what looks wrong, and what makes the robot slow.
-    """
-
-    path: Path
-    choices: dict[str, list[str]]
-    remarks: list[str]
+    path: Path  # of the YAML, named after the model
+    remarks: list[str]  # sentences on what was left out, what looks wrong, and what makes the robot slow
 
 
 class _Model(NamedTuple):
-    """An MJCF and what was found in it."""
-
     path: Path
     xml: str
     spec: mujoco.MjSpec
@@ -102,7 +82,6 @@ class _Model(NamedTuple):
 
     @property
     def yaml(self) -> Path:
-        """Where the draft goes."""
         return self.path.with_name(f"{self.name}.yaml")
 
     @property
@@ -112,12 +91,7 @@ class _Model(NamedTuple):
 
 
 def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
-    """Write a first YAML into the folder of an MJCF.
-
-    Args:
-        path: of the MJCF.
-        overwrite: whether to replace a YAML of the same name.
-    """
+    """Write a first YAML into the folder of an MJCF; one of the same name is replaced only if so asked."""
     model = _read(path)
     if file_exists(model.yaml) and not overwrite:
         raise InvalidValueError(f"{model.yaml} exists already: use --overwrite to replace it")
@@ -126,11 +100,10 @@ def draft_robot(path: Path, *, overwrite: bool = False) -> Draft:
         remarks.append(f"Servos of the joints take the place of the actuators of their tendons: {tendons}.")
     robot = robot_from_text(model.xml, text, origin=str(path))
     write_text(model.yaml, text)
-    return Draft(model.yaml, _choices(robot), [*remarks, *model_remarks(robot)])
+    return Draft(model.yaml, [*remarks, *model_remarks(robot)])
 
 
 def _read(path: Path) -> _Model:
-    """Read an MJCF and look for the parts of a robot in it."""
     xml = read_self_contained(path)
     spec = read_spec(xml)
     model = compile_spec(spec)
@@ -138,66 +111,65 @@ def _read(path: Path) -> _Model:
     if floor is None:
         raise InvalidRobotError(_no_floor(path))
     poses = given_poses(model)
-    parts = find_parts(
-        model,
-        standing_data(model, next(pose for pose in poses if pose.usable).positions),
-        floor,
-        origin=str(path),
-    )
+    first = standing_data(model, next(pose for pose in poses if pose.usable).positions)
+    parts = find_parts(model, first, floor, origin=str(path))
     joints = [joint for leg in parts.legs for joint in leg.joints] + list(parts.others)
     name = _identifier(_title(model) or path.stem)
     return _Model(path, xml, spec, model, model.geom(floor).name, parts, poses, joints, name)
 
 
 class _Attempt(NamedTuple):
-    """A pose that was tried, and how the robot stands in it.
-
-    Attributes:
-        pose: that was tried.
-        sized: whether position servos of the MJCF get other gains than their own.
-        stance: of the robot in the pose.
-    """
+    """A pose that was tried, and how the robot stands in it."""
 
     pose: Pose
-    sized: bool
+    sized: bool  # whether position servos of the MJCF get other gains than their own
     stance: Stance
 
 
 def _drafted(model: _Model) -> tuple[str, list[str]]:
-    """The YAML with the first pose in which a robot keeps standing on its feet, and remarks on the others.
+    """The YAML with the best pose that was found, and remarks on the others."""
+    tried = _attempts(model)
+    chosen = _best(tried, model.poses[-1])
+    as_given = chosen.stance.fits and (chosen.pose.keyframe or not chosen.pose.positions)
+    start = {} if as_given else chosen.stance.positions
+    text = _text(model, chosen.pose, start, chosen.stance.height, sized=chosen.sized)
+    remarks = [*_outside_remarks(model, tried, chosen), *_stance_remarks(model, chosen)]
+    return text, remarks + _load_remarks(model, tried[0].pose)
 
-    If the MJCF's own servos do not hold a pose, gains of the draft are tried. To lie still is better than to
-    fall.
-    """
+
+def _attempts(model: _Model) -> list[_Attempt]:
+    """Try poses until the robot keeps standing in one, with its own servos and then with other gains."""
     tried = list[_Attempt]()
     servos = any(is_servo(motor) for motor in model.spec.actuators if motor.target in model.joints)
     poses = [pose for pose in with_bent_legs(model.compiled, model.parts, model.poses) if pose.usable]
     for pose, sized in product(poses, (False, True) if servos and model.steady else (False,)):
         text = _text(model, pose, {} if pose.keyframe else pose.positions, model.parts.height, sized=sized)
-        tried.append(
-            _Attempt(pose, sized, try_stance(robot_from_text(model.xml, text, origin=str(model.path))))
-        )
-        if tried[-1].stance.stands:
+        stance = try_stance(robot_from_text(model.xml, text, origin=str(model.path)))
+        tried.append(_Attempt(pose, sized, stance))
+        if stance.stands:
             break
+    return tried
+
+
+def _best(tried: list[_Attempt], built: Pose) -> _Attempt:
+    """The first pose in which it stands, else in which it lies still, else that in which it is built."""
     standing = [one for one in tried if one.stance.stands]
     lying = [one for one in tried if not one.stance.fell]
-    built = [one for one in tried if one.pose is model.poses[-1]]
-    chosen = [*standing, *lying, *built][0]
-    as_given = chosen.stance.fits and (chosen.pose.keyframe or not chosen.pose.positions)
-    start = {} if as_given else chosen.stance.positions
-    text = _text(model, chosen.pose, start, chosen.stance.height, sized=chosen.sized)
-    return text, [*_pose_remarks(model, tried, chosen), *_load_remarks(model, tried[0].pose)]
+    return [*standing, *lying, *(one for one in tried if one.pose is built)][0]
 
 
-def _pose_remarks(model: _Model, tried: list[_Attempt], chosen: _Attempt) -> list[str]:
-    """What is to be known about the keyframes and about the pose that was chosen."""
-    stance, keyframe = chosen.stance, chosen.pose.keyframe
+def _outside_remarks(model: _Model, tried: list[_Attempt], chosen: _Attempt) -> list[str]:
     last = next((n for n, pose in enumerate(model.poses) if pose is chosen.pose), len(model.poses))
     remarks = [pose.outside for pose in model.poses[: last + 1] if pose.outside]
     for one in tried:
         if one.pose.keyframe and one.pose is not chosen.pose and not one.sized:
             words = "the robot does not keep standing" if one.stance.fell else "the robot lies"
             remarks.append(f"The keyframe {one.pose.keyframe!r} is left out: {words} in it.")
+    return remarks
+
+
+def _stance_remarks(model: _Model, chosen: _Attempt) -> list[str]:
+    stance, keyframe, remarks = chosen.stance, chosen.pose.keyframe, list[str]()
     if stance.fell:
         remarks.append(
             "The servos cannot hold the robot in any pose. It starts as it is built, put on the floor."
@@ -223,8 +195,8 @@ def _pose_remarks(model: _Model, tried: list[_Attempt], chosen: _Attempt) -> lis
 
 
 def _load_remarks(model: _Model, first: Pose) -> list[str]:
-    """What is to be known about legs in the air, and about motors that are too weak to carry the robot."""
-    remarks, loads = [], holding_torques(model.compiled, _data(model, first), model.parts)
+    data = standing_data(model.compiled, first.positions)
+    remarks, loads = [], holding_torques(model.compiled, data, model.parts)
     if model.parts.lifted:
         remarks.append(
             "These limbs are in the air in the first pose of the MJCF, but are taken for legs, as they have "
@@ -242,22 +214,14 @@ def _load_remarks(model: _Model, first: Pose) -> list[str]:
     return remarks
 
 
-def _data(model: _Model, pose: Pose) -> mujoco.MjData:
-    return standing_data(model.compiled, pose.positions)
-
-
 def _text(model: _Model, first: Pose, start: Mapping[str, np.ndarray], height: float, *, sized: bool) -> str:
-    """The YAML with a pose to start in, in which the torso is at a height [m]."""
-    compiled, legs = model.compiled, model.parts.legs
-    pose = _data(model, first)
+    legs, pose = model.parts.legs, standing_data(model.compiled, first.positions)
     angles = {joint: float(pose.joint(joint).qpos[0]) for joint in model.joints}
-    timestep, measured = float(compiled.opt.timestep), legs[:_MEASURES]
-    substeps = max(1, round(_CONTROL_STEP / timestep))
-    control_step, period = substeps * timestep, _PERIOD * math.sqrt(max(height, 0) / _GRAVITY)
+    measured = legs[:_MEASURES]
     entries = {
         "file": model.yaml,
         "name": model.name,
-        "title": _flow(_title(compiled) or model.name),
+        "title": _flow(_title(model.compiled) or model.name),
         "model": _flow(model.path.name),
         "torso": _flow(model.parts.torso),
         "floor": _flow(model.floor),
@@ -270,30 +234,27 @@ def _text(model: _Model, first: Pose, start: Mapping[str, np.ndarray], height: f
         "legs": _lines({leg.name: {"joints": list(leg.joints), "foot": leg.name} for leg in legs}),
         "measures": _flow(leg.name for leg in measured),
         "archive": _flow(even_cells(len(measured))),
-        "substeps": substeps,
-        "timestep": f"{timestep:g}",
-        "control_step": f"{control_step:g}",
         "min_height": f"{height / 2:.3g}",
-        "left": _flow(_legs_on(model, pose, 1)),
-        "right": _flow(_legs_on(model, pose, -1)),
+        **_times(model, height),
         **_start_gait(model, pose),
-        "period": f"{max(1, round(period / control_step)) * control_step:.9g}",
     }
-    kind, steps = ("periodic", 250) if model.steady else ("network", 1000)
-    entries["seconds"] = f"{steps * control_step:g}"
+    kind = "periodic" if model.steady else "network"
     whole, task = (Template((_TEMPLATES / f"{name}.yaml").read_text()) for name in ("robot", kind))
     return whole.substitute(entries, task=task.substitute(entries).rstrip())
 
 
-def _legs_on(model: _Model, pose: mujoco.MjData, side: int) -> list[str]:
-    """The legs whose first sole is on a side of the torso, 1 for the left."""
-    torso = pose.body(model.parts.torso)
-    across = torso.xmat.reshape(3, 3)[:, 1]
-    return [
-        leg.name
-        for leg in model.parts.legs
-        if side * across @ (pose.geom(leg.soles[0]).xpos - torso.xpos) > 0
-    ]
+def _times(model: _Model, height: float) -> dict[str, object]:
+    """The control step, a gait's period for a torso at a height [m], and how long episodes last."""
+    timestep = float(model.compiled.opt.timestep)
+    substeps = max(1, round(_CONTROL_STEP / timestep))
+    step, period = substeps * timestep, _PERIOD * math.sqrt(max(height, 0) / _GRAVITY)
+    return {
+        "substeps": substeps,
+        "timestep": f"{timestep:g}",
+        "control_step": f"{step:g}",
+        "period": f"{max(1, round(period / step)) * step:.9g}",
+        "seconds": f"{(250 if model.steady else 1000) * step:g}",
+    }
 
 
 def _start_gait(model: _Model, pose: mujoco.MjData) -> dict[str, object]:
@@ -301,26 +262,32 @@ def _start_gait(model: _Model, pose: mujoco.MjData) -> dict[str, object]:
 
     Legs are counted from the front, those on the right one later. Where legs differ, all move at random.
     """
-    legs = model.parts.legs
-    if len({len(leg.joints) for leg in legs}) > 1:
-        return {"phases": "{}", "mirrored": ""}
-    places = {leg.name: pose.geom(leg.soles[0]).xpos[0] for leg in legs}
-    phases: dict[str, float] = {}
-    for later, side in enumerate((_legs_on(model, pose, 1), _legs_on(model, pose, -1))):
-        front = sorted(side, key=lambda name: -places[name])
+    legs, torso = model.parts.legs, pose.body(model.parts.torso)
+    places = {leg.name: pose.geom(leg.soles[0]).xpos for leg in legs}
+    across = {name: torso.xmat.reshape(3, 3)[:, 1] @ (place - torso.xpos) for name, place in places.items()}
+    left, right = ([name for name in places if side * across[name] > 0] for side in (1, -1))
+    sides, phases = {"left": _flow(left), "right": _flow(right)}, dict[str, float]()
+    for later, side in enumerate((left, right)):
+        front = sorted(side, key=lambda name: -places[name][0])
         phases |= {name: (number + later) % 2 / 2 for number, name in enumerate(front)}
-    if len(phases) < len(legs):  # a leg in the middle
-        return {"phases": "{}", "mirrored": ""}
+    if len({len(leg.joints) for leg in legs}) > 1 or len(phases) < len(legs):  # or a leg in the middle
+        return {**sides, "phases": "{}", "mirrored": ""}
+    mirrored = _mirrored(model, pose)
+    words = f"  mirrored: {_flow(mirrored)}  # whose signals start reversed, as their axes do (?)\n"
     phases = {leg.name: phases[leg.name] for leg in legs}
+    return {**sides, "phases": _flow(phases), "mirrored": words if mirrored else ""}
+
+
+def _mirrored(model: _Model, pose: mujoco.MjData) -> list[str]:
+    """The joints that move a foot the other way than the same joint of the first leg."""
+    legs = model.parts.legs
     first = _moves(model, pose, legs[0])
-    mirrored = [
+    return [
         joint
         for leg in legs
         for joint, move, alike in zip(leg.joints, _moves(model, pose, leg), first, strict=True)
         if move @ alike < 0
     ]
-    words = f"  mirrored: {_flow(mirrored)}  # whose signals start reversed, as their axes do (?)\n"
-    return {"phases": _flow(phases), "mirrored": words if mirrored else ""}
 
 
 def _moves(model: _Model, pose: mujoco.MjData, leg: FoundLeg) -> np.ndarray:
@@ -345,7 +312,6 @@ def _others(model: _Model) -> bool:
 
 
 def _pose(keyframe: str | None, start: Mapping[str, np.ndarray]) -> str:
-    """The part of the YAML that says in which pose episodes start."""
     if not start:
         return "" if keyframe is None else _KEYFRAME.format(_flow(keyframe))
     positions = {joint: (np.round(position, 4) + 0.0).tolist() for joint, position in start.items()}
@@ -353,7 +319,6 @@ def _pose(keyframe: str | None, start: Mapping[str, np.ndarray]) -> str:
 
 
 def _ranges(model: _Model, angles: Mapping[str, float]) -> dict[str, list[float]]:
-    """Ranges for hinges that have none or a very wide one."""
     hinge, ranges = int(mujoco.mjtJoint.mjJNT_HINGE), {}
     for name, angle in angles.items():
         joint = model.compiled.joint(name)
@@ -405,27 +370,7 @@ def _torques(model: _Model) -> dict[str, float]:
     return dict.fromkeys(model.joints, np.inf) | pulled | direct
 
 
-def _choices(robot: Robot) -> dict[str, list[str]]:
-    description = robot.description
-    turned = sum(servo.stiffness is not None for servo in description.servos.values())
-    driven = {
-        "position servos": len(description.servos) - turned,
-        "motors turned into servos, whose stiffness is in the YAML": turned,
-        "motors": len(description.joints) - len(description.servos),
-    }
-    periodic = description.controller.kind == "periodic"
-    texts = {
-        "controller": f"{robot.controller.label}: {_OPEN_LOOP if periodic else _CLOSED_LOOP}",
-        "actuators": ", ".join(f"{count} {kind}" for kind, count in driven.items() if count),
-        "objective": f"{description.reward.objective}{', 0 after a fall' * description.alive.forfeits}",
-        "start": f"keyframe {description.keyframe!r}" if description.keyframe else "settled on the floor",
-        "size": size_words(robot),
-    }
-    return {name: wrapped(text) for name, text in texts.items()}
-
-
 def _block(head: str, entries: Mapping[str, object]) -> str:
-    """A key of the YAML with what it explains; nothing without entries."""
     return f"{head}\n{_lines(entries)}\n" if entries else ""
 
 
@@ -458,7 +403,6 @@ def _identifier(title: str) -> str:
 
 
 def _flow(value: object) -> str:
-    """A value as YAML in one line."""
     plain = list(value) if isinstance(value, Iterable) and not isinstance(value, str | Mapping) else value
     text = yaml.safe_dump(plain, default_flow_style=True, width=10**6, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...").strip()

@@ -15,8 +15,8 @@ WIDE = 2 * math.pi  # [rad] a range that is wider says nothing about a joint
 _BENT = 0.8  # share of a leg's length by which its foot is below its hip
 _STRAIGHT = 0.97  # share of its length that a straight leg reaches down at least
 _KNEE = 0.6, -1.2  # [rad] where joints about y are in turn that may turn either way: knees point ahead
-# How much it counts, next to a foot that is in front of its hip or behind it, that it is elsewhere to the
-# side or too high [per length of the leg], and that a joint is not there or amid its range [per rad].
+# Weights of the cost of a pose, relative to the fore-aft error of the foot: its errors to the side and in
+# height [per length of the leg], and the distance of joints from `_KNEE` or amid their ranges [per rad].
 _ASIDE, _HIGH, _APART = 0.3, 0.5, 0.1
 # A servo exerts its greatest torque at an error of this share of how far it swings ...
 _FULL = 0.6
@@ -29,19 +29,12 @@ _WEAK = 0.1  # share of this that a servo has at least whose greatest torque is 
 
 
 class Pose(NamedTuple):
-    """A pose to start in.
+    """A pose to start in."""
 
-    Attributes:
-        keyframe: of the MJCF; None of another pose.
-        positions: of joints, by name; the others are as they are built.
-        outside: what is to be known about joints outside their ranges; empty where all are inside.
-        usable: whether they are outside by less than a degree.
-    """
-
-    keyframe: str | None
-    positions: dict[str, np.ndarray]
-    outside: str = ""
-    usable: bool = True
+    keyframe: str | None  # of the MJCF; None of another pose
+    positions: dict[str, np.ndarray]  # of joints, by name; the others are as they are built
+    outside: str = ""  # what is to be known about joints outside their ranges; empty where all are inside
+    usable: bool = True  # whether they are outside by less than a degree
 
 
 def given_poses(model: mujoco.MjModel) -> list[Pose]:
@@ -125,15 +118,10 @@ def _bend(model: mujoco.MjModel, data: mujoco.MjData, leg: FoundLeg) -> None:
 
 
 class Motor(NamedTuple):
-    """What a joint is driven by.
+    """What a joint is driven by."""
 
-    Attributes:
-        torque: its greatest torque or force [N·m or N], inf without a limit.
-        swing: how far its servo goes from the first pose to either side [rad or m].
-    """
-
-    torque: float
-    swing: float
+    torque: float  # its greatest torque or force [N·m or N], inf without a limit
+    swing: float  # how far its servo goes from the first pose to either side [rad or m]
 
 
 class Gains(NamedTuple):
@@ -149,11 +137,7 @@ def servo_gains(
 ) -> dict[str, Gains]:
     """Gains of the servos of joints, by name: the same in the same place of legs of one structure.
 
-    Args:
-        model: the robot.
-        data: in its first pose.
-        parts: the robot's.
-        motors: what drives each of the joints.
+    `data` is the robot in its first pose, and `motors` what drives each of the joints.
     """
     inertia = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, inertia)
@@ -199,5 +183,4 @@ def _alike(parts: Parts, motors: Mapping[str, Motor]) -> list[list[str]]:
 
 
 def _short(value: float) -> float:
-    """A number in three digits."""
     return float(f"{value:.3g}")

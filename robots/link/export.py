@@ -1,4 +1,4 @@
-"""`onnx_model` and `deploy_yaml`: a gait as files that robots' own runtimes read.
+"""`onnx_model` and `unitree_files`: a gait as files that robots' own runtimes read.
 
 A gait or robot that has no such form is an `InvalidValueError`, a missing onnx a `SurefootError`.
 """
@@ -6,17 +6,17 @@ A gait or robot that has no such form is an `InvalidValueError`, a missing onnx 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
 import yaml
 
-from robots.controllers.controller import Controller
-from robots.errors import InvalidValueError, SurefootError
+from robots.controllers.graph import Graph
+from robots.errors import InvalidValueError
 from robots.files.atomic import replace_file, write_text
 from robots.link.interface import Interface
 from robots.robot import Robot
@@ -26,172 +26,344 @@ from robots.task.observations import OBSERVATION_LIMIT, Entry
 if TYPE_CHECKING:
     import onnx
 
-_OPSET, _IR = 17, 8  # what runtimes on robots read; those of today write newer ones by default
-_CLIP = OBSERVATION_LIMIT
-_LIMITS = {"minus_one": -1.0, "zero": 0.0, "one": 1.0, "two": 2.0}  # of actions and strides
-_EARLY = 0.01  # control steps by which a phase may fall short of a step and still count as it
 _FRAMES = (
     "x ahead, y to the left, z up; quaternions w, x, y, z; angles about the fixed axes x, y, z; gyroscope "
     "and accelerometer along the IMU's own axes; speeds along its heading; joints as in the MJCF"
 )
-
-
-def export_gait(robot: Robot, parameters: np.ndarray, path: Path, *, gait: str) -> None:
-    """Write a gait as ONNX; see `onnx_model`."""
-    model = onnx_model(robot, parameters, gait=gait)
-    with replace_file(path) as temporary:
-        temporary.write_bytes(model.SerializeToString())
-
-
-def export_deploy_yaml(robot: Robot, path: Path) -> None:
-    """Write `deploy_yaml`."""
-    write_text(path, yaml.safe_dump(deploy_yaml(robot), sort_keys=False, default_flow_style=None, width=110))
+_READ, _TOLD, _WAVED, _COMMANDED, _RELATIVE = range(5)  # kinds of `Entry`
+_TURN = "commanded turn"
+# the terms that Unitree's runtime knows, by ours
+_UNITREE = {
+    "gyroscope": "base_ang_vel",
+    "gravity": "projected_gravity",
+    "command": "velocity_commands",
+    "joint_position": "joint_pos_rel",
+    "joint_speed": "joint_vel_rel",
+    "last_action": "last_action",
+}
+_PHASE = "gait_phase"
+_EARLIER = 2  # phases that Unitree's runtime computes before that of the first action
 
 
 def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str) -> onnx.ModelProto:
-    """A gait as a graph with the output `actions` (1, a), in [-1, 1].
+    """A gait as a graph from what sensors read to what motors are told, in opset 13 and float32.
 
-    Its input is `obs` (1, o) of a network, and of a gait that repeats itself `phase` (1, 1): the time since
-    the start in periods, of which whole ones do not count. A gait with reflexes takes both. All are float32.
-    Actions hold for a control step.
+    It takes `obs` (1, n), quantities in the units that the metadata list, unless the gait sees nothing; and
+    gives `actions` (1, a) in [-1, 1] and `targets` (1, a), what these tell the motors [rad, m, N m or N]. All
+    else is in the graph: scales, limits, delays, histories, clocks, a policy. What remembers something has
+    `state` and `next_state`, too: zeros at first, then what came out a control step before.
 
     Args:
         robot: whole.
         parameters: of its controller, (p,).
         gait: what to call it.
     """
-    try:
-        from onnx import checker, helper
-    except ImportError as error:
-        raise SurefootError(
-            "ONNX is written with onnx, which is not installed: pip install 'surefoot[robot]'"
-        ) from error
-    controller = robot.controller
-    parameters = controller.checked_parameters(parameters)
-    if not np.isfinite(parameters).all():
-        raise InvalidValueError("the gait's parameters are not finite: choose another one")
-    table = controller.period(parameters)
-    if table is not None:
-        graph = _periodic_graph(table, controller.reactions(parameters))
-    elif controller.layers:
-        graph = _network_graph(controller, parameters)
-    else:
+    return _model(robot, parameters, gait, _Quantities(robot))
+
+
+def unitree_files(
+    robot: Robot, parameters: np.ndarray, *, gait: str
+) -> tuple[onnx.ModelProto, dict[str, Any]]:
+    """A gait for Unitree's RL deployment: the graph of its `policy.onnx`, and what its `deploy.yaml` holds.
+
+    The runtime feeds `obs`, made of terms that it knows, and remembers nothing but their histories; a clock
+    is its `gait_phase`. Terms come as they are, since scales and limits are in the graph. Gains are in the
+    order of the robot's motors, everything else in that of the actions; `joint_ids_map` has the motor of each
+    action. The runtime clips a target after scale and offset [rad or m].
+
+    Args:
+        robot: see `onnx_model`.
+        parameters: likewise.
+        gait: likewise.
+    """
+    face = Interface.of(robot)
+    count = len(face.motors)
+    if not face.servos.all():
+        joint = robot.description.joints[int(np.argmin(face.servos))]
         raise InvalidValueError(
-            f"controllers of the kind {controller.label!r} cannot be written as ONNX: networks and "
-            "gaits that repeat themselves can"
+            f"deploy.yaml is for servos, but {joint} of {robot.name} is told torques: give it a stiffness "
+            "under servos in its YAML"
         )
-    opset = [helper.make_opsetid("", _OPSET)]
-    model = helper.make_model(graph, opset_imports=opset, ir_version=_IR, producer_name="surefoot")
-    helper.set_model_props(model, _metadata(robot, gait, 0 if table is None else len(table)))
-    checker.check_model(model)
-    return model
-
-
-def _network_graph(controller: Controller, parameters: np.ndarray) -> onnx.GraphProto:
-    """Layers of y = tanh(x W + b)."""
-    from onnx import helper, numpy_helper
-
-    nodes, constants, place, x = [], [], 0, "obs"
-    last = len(controller.layers) - 2
-    for number, (inputs, outputs) in enumerate(pairwise(controller.layers)):
-        weights, place = parameters[place : place + inputs * outputs], place + inputs * outputs
-        biases, place = parameters[place : place + outputs], place + outputs
-        w, b, s, y = (f"{name}{number}" for name in ("weights", "biases", "sum", "layer"))
-        constants += [
-            numpy_helper.from_array(weights.reshape(inputs, outputs), w),
-            numpy_helper.from_array(biases, b),
-        ]
-        y = "actions" if number == last else y
-        nodes += [helper.make_node("Gemm", [x, w, b], [s]), helper.make_node("Tanh", [s], [y])]
-        x = y
-    return _graph(nodes, constants, {"obs": controller.observation_dim}, controller.action_dim)
-
-
-def _periodic_graph(table: np.ndarray, reactions: tuple[np.ndarray, np.ndarray] | None) -> onnx.GraphProto:
-    """The row of a table for the share of the period that has passed, and what reflexes make of it."""
-    from onnx import TensorProto, helper, numpy_helper
-
-    samples, action_dim = table.shape
-    constants = [
-        numpy_helper.from_array(np.ascontiguousarray(table, np.float32), "table"),
-        numpy_helper.from_array(np.array([samples], np.float32), "samples"),
-        numpy_helper.from_array(np.array([_EARLY], np.float32), "early"),
-        numpy_helper.from_array(np.array([samples], np.int64), "count"),
-        numpy_helper.from_array(np.array([1], np.int64), "flat"),
-    ]
-    nodes = [
-        helper.make_node("Reshape", ["phase", "flat"], ["whole_phase"]),
-        helper.make_node("Floor", ["whole_phase"], ["periods"]),
-        helper.make_node("Sub", ["whole_phase", "periods"], ["share"]),
-        helper.make_node("Mul", ["share", "samples"], ["exact_step"]),
-        helper.make_node("Add", ["exact_step", "early"], ["late_step"]),
-        helper.make_node("Floor", ["late_step"], ["step"]),
-        helper.make_node("Cast", ["step"], ["index"], to=TensorProto.INT64),
-        helper.make_node("Mod", ["index", "count"], ["row"]),  # a share that rounds up begins anew
-        helper.make_node("Gather", ["table", "row"], ["signals" if reactions else "actions"], axis=0),
-    ]
-    inputs = {"phase": 1}
-    if reactions:
-        inputs["obs"] = len(reactions[0])
-        numbers = {name: np.array(number, np.float32) for name, number in _LIMITS.items()}
-        constants += [
-            numpy_helper.from_array(array, name)
-            for name, array in zip(
-                ("strides", "offsets", *numbers), (*reactions, *numbers.values()), strict=True
-            )
-        ]
-        nodes += [
-            helper.make_node("MatMul", ["obs", "strides"], ["longer"]),
-            helper.make_node("Add", ["longer", "one"], ["stride"]),
-            helper.make_node("Clip", ["stride", "zero", "two"], ["limited_stride"]),
-            helper.make_node("Mul", ["signals", "limited_stride"], ["strode"]),
-            helper.make_node("MatMul", ["obs", "offsets"], ["offset"]),
-            helper.make_node("Add", ["strode", "offset"], ["free_actions"]),
-            helper.make_node("Clip", ["free_actions", "minus_one", "one"], ["actions"]),
-        ]
-    return _graph(nodes, constants, inputs, action_dim)
-
-
-def _graph(
-    nodes: list[Any], constants: list[Any], inputs: Mapping[str, int], outputs: int
-) -> onnx.GraphProto:
-    """A graph from rows of numbers to another; a batch of one, as runtimes in C++ need it."""
-    from onnx import TensorProto, helper
-
-    x = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in inputs.items()]
-    y = helper.make_tensor_value_info("actions", TensorProto.FLOAT, [1, outputs])
-    return helper.make_graph(nodes, "gait", x, [y], constants)
-
-
-def _metadata(robot: Robot, gait: str, samples: int) -> dict[str, str]:
-    """What mjlab's exports tell, under its keys, at full precision; then what they do not."""
-    face, entries = Interface.of(robot), robot.entries if robot.controller.closed_loop else ()
-    kp, kd = face.kp.tolist(), face.kd.tolist()
-    return {
-        "run_path": "surefoot",
-        "joint_names": ",".join(robot.description.joints),
-        "joint_stiffness": _csv(kp),
-        "joint_damping": _csv(kd),
-        "default_joint_pos": _csv(face.offset.tolist()),
-        "command_names": "speed,turn" if robot.description.observations.commanded else "",
-        "action_scale": _csv(face.action_scale.tolist()),
-        "observation_names": ",".join(entry.label.replace(",", "") for entry in entries),
-        "observation_terms_scale": _csv(entry.scale for entry in entries),
-        "observation_terms_clip": ",".join("{};{}".format(*_seen_range(entry)) for entry in entries),
-        "observation_terms_history_length": ",".join("0" for _ in entries),
-        "observation_terms_flatten_history_dim": ",".join("1" for _ in entries),
-        "kp": json.dumps(kp),
-        "kd": json.dumps(kd),
-        "surefoot": json.dumps(_details(face, gait, samples), allow_nan=False),
+    if sorted(face.motors.tolist()) != list(range(count)):
+        raise InvalidValueError(
+            f"deploy.yaml needs one motor for each of the {count} actions of {robot.name}"
+        )
+    terms = _Terms(robot, face)
+    model = _model(robot, parameters, gait, terms)
+    by_motor, command = np.argsort(face.motors), robot.description.command
+    ranges = command and {
+        "lin_vel_x": list(command.speed),
+        "lin_vel_y": [0.0, 0.0],
+        "ang_vel_z": list(command.turn),
+    }
+    return model, {
+        "joint_ids_map": face.motors.tolist(),
+        "step_dt": robot.control_step,
+        "stiffness": face.kp[by_motor].tolist(),
+        "damping": face.kd[by_motor].tolist(),
+        "default_joint_pos": face.offset.tolist(),
+        "commands": {"base_velocity": {"ranges": ranges}} if ranges else {},
+        "actions": {
+            "JointPositionAction": {
+                "clip": np.sort([face.offset - face.scale, face.offset + face.scale], axis=0).T.tolist(),
+                "joint_names": [".*"],
+                "scale": face.scale.tolist(),
+                "offset": face.offset.tolist(),
+                "joint_ids": None,
+            }
+        },
+        "observations": terms.described,
     }
 
 
-def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
-    """Units, frames, rates, order and normalisation."""
+def write_onnx(path: Path, model: onnx.ModelProto) -> None:
+    """Write a graph to a file."""
+    with replace_file(path) as temporary:
+        temporary.write_bytes(model.SerializeToString())
+
+
+def write_deploy_yaml(path: Path, described: dict[str, Any]) -> None:
+    """Write what a `deploy.yaml` holds, see `unitree_files`."""
+    write_text(path, yaml.safe_dump(described, sort_keys=False, default_flow_style=None, width=110))
+
+
+def _model(robot: Robot, parameters: np.ndarray, gait: str, source: _Source) -> onnx.ModelProto:
+    parameters = robot.controller.checked_parameters(parameters)
+    if not np.isfinite(parameters).all():
+        raise InvalidValueError("the gait's parameters are not finite: choose another one")
+    face = Interface.of(robot)
+    observation = source.observation() if robot.controller.closed_loop else ""
+    action = robot.controller.written(parameters, source, observation)
+    source.of("Clip", action, -1.0, 1.0, name="actions")
+    source.acted("actions")
+    neutral = np.where(face.servos, face.offset, face.torque_offset)
+    source.of("Add", source.of("Mul", "actions", face.action_scale), neutral, name="targets")
+    told = _metadata(face, gait, source.columns)
+    return source.model(len(source.columns), robot.action_dim, ["actions", "targets"], told)
+
+
+class _Column(NamedTuple):
+    """A number of `obs`: a quantity, less what is taken off it, so many control steps ago."""
+
+    name: str
+    unit: str
+    less: float = 0.0
+    lag: int = 0
+
+
+class _Source(Graph, ABC):
+    """A graph whose `obs` a runtime makes.
+
+    Attributes:
+        columns: of `obs`, once the observation is written.
+    """
+
+    columns: tuple[_Column, ...] = ()
+    _remembers = True  # whether the graph remembers what was before, and not the runtime
+
+    def __init__(self, robot: Robot) -> None:
+        super().__init__()
+        self._robot = robot
+
+    def observation(self) -> str:
+        """What the controller sees, (1, o)."""
+        entries = self._robot.entries
+        distinct = list(dict.fromkeys(map(self._made, entries)))
+        row, places = self._pool(distinct)
+        less = [self.columns[place].less if place < len(self.columns) else 0.0 for place in places]
+        low, high, zero = np.array([self._range(entry) for entry in distinct]).T - less
+        row = self.of("Sub", self.clipped(self.chosen(row, places), low, high), zero)
+        row = self.of("Mul", row, np.array([entry.scale for entry in distinct]))
+        count, lags = len(distinct), [entry.lag * self._remembers for entry in entries]
+        every = self.recent(row, count, max(lags))
+        numbers = [distinct.index(self._made(entry)) for entry in entries]
+        limits = np.array([entry.limit for entry in entries])
+        return self.clipped(self.chosen(every, np.array(lags) * count + numbers), -limits, limits)
+
+    def acted(self, actions: str) -> None:
+        """Take note of the actions of a control step; nothing by default."""
+
+    @abstractmethod
+    def _pool(self, entries: Sequence[Entry]) -> tuple[str, list[int]]:
+        """A row that begins with `obs`, and the places in it of what entries are made of."""
+
+    def _made(self, entry: Entry) -> Entry:
+        """What an entry is made of, whenever it is seen."""
+        return entry._replace(lag=0, noise=0.0, limit=0.0) if self._remembers else entry
+
+    def _range(self, entry: Entry) -> tuple[float, float, float]:
+        """Between which a sensor reads a quantity, and where it counts as 0."""
+        if entry.kind != _READ:
+            return -np.inf, np.inf, 0.0
+        channel = self._robot.channels[entry.source]
+        reach = OBSERVATION_LIMIT / abs(channel.gain)
+        return channel.zero - reach, channel.zero + reach, entry.zero
+
+
+class _Quantities(_Source):
+    """`obs` holds each quantity once."""
+
+    def __init__(self, robot: Robot) -> None:
+        super().__init__(robot)
+        self._acted: int | None = None
+
+    def acted(self, actions: str) -> None:
+        """See `_Source`."""
+        if self._acted is not None:
+            self.keep(self._acted, actions)
+
+    def _pool(self, entries: Sequence[Entry]) -> tuple[str, list[int]]:
+        units = {}
+        for entry in entries:
+            if entry.kind in (_READ, _RELATIVE):
+                channel = self._robot.channels[entry.source]
+                units[channel.name] = channel.unit
+            elif entry.kind == _COMMANDED:
+                units[entry.name] = entry.unit
+        if any(entry.kind == _RELATIVE for entry in entries):
+            units[_TURN] = "rad/s"
+        self.columns, names = tuple(_Column(*both) for both in units.items()), list(units)
+        parts, places, size = ["obs"] * bool(names), dict[Entry, int](), len(names)
+        if any(entry.kind == _TOLD for entry in entries):
+            last, self._acted = self.recalled(self._robot.action_dim)
+            parts.append(last)
+            places |= {entry: size + entry.source for entry in entries if entry.kind == _TOLD}
+            size += self._robot.action_dim
+        for entry in entries:
+            if entry.kind in (_WAVED, _RELATIVE):
+                wave = entry.kind == _WAVED
+                parts.append(self._wave(entry) if wave else self._relative(names, entry))
+                places[entry] = size
+                size += 1
+            elif entry.kind != _TOLD:
+                read = entry.kind == _READ
+                places[entry] = names.index(self._robot.channels[entry.source].name if read else entry.name)
+        return self.together(*parts), [places[entry] for entry in entries]
+
+    def _wave(self, entry: Entry) -> str:
+        turned = self.of("Mul", self.step, np.array([[2 * np.pi * entry.turns]]))
+        return self.of("Sin", self.of("Add", turned, entry.phase))
+
+    def _relative(self, names: Sequence[str], entry: Entry) -> str:
+        """The heading less what the commanded turn added up to, from -π to π."""
+        heading, turn = (
+            self.chosen("obs", [names.index(name)])
+            for name in (self._robot.channels[entry.source].name, _TURN)
+        )
+        told, part = self.recalled(1)
+        self.keep(part, self.of("Add", told, self.of("Mul", turn, self._robot.control_step)))
+        error = self.of("Sub", heading, told)
+        whole = self.of("Round", self.of("Div", error, 2 * np.pi))
+        return self.of("Sub", error, self.of("Mul", whole, 2 * np.pi))
+
+
+class _Terms(_Source):
+    """`obs` holds the terms of Unitree's runtime, each as far back as it is seen, the oldest first.
+
+    Attributes:
+        described: the terms as in `deploy.yaml`.
+    """
+
+    _remembers = False
+
+    def __init__(self, robot: Robot, face: Interface) -> None:
+        super().__init__(robot)
+        self._rest = dict(zip(robot.description.joints, face.offset.tolist(), strict=True))
+        self.described: dict[str, Any] = {}
+
+    @property
+    def step(self) -> str:
+        """Refused: the runtime counts no control steps."""
+        raise self._refused("counts control steps")
+
+    def recalled(self, size: int) -> tuple[str, int]:
+        """Refused: the runtime has no memory for a gait."""
+        raise self._refused("remembers something")
+
+    def _refused(self, what: str) -> InvalidValueError:
+        return InvalidValueError(
+            f"Unitree's runtime feeds observations alone, but a {self._robot.controller.label} gait of "
+            f"{self._robot.name} {what}: export it without deploy.yaml"
+        )
+
+    def step_in(self, samples: int) -> str:
+        """See `Graph`: the runtime knows it as a sine and a cosine."""
+        at = len(self.columns)
+        self.columns += (_Column("sine of the phase", ""), _Column("cosine of the phase", ""))
+        self._describe(_PHASE, 2, 1, {"period": samples * self._robot.control_step})
+        angles = 2 * np.pi * (np.arange(samples) + _EARLIER) / samples
+        alike = self.of(
+            "MatMul", self.chosen("obs", [at, at + 1]), np.array([np.sin(angles), np.cos(angles)])
+        )
+        return self.of("ArgMax", alike, axis=1, keepdims=0)
+
+    def _pool(self, entries: Sequence[Entry]) -> tuple[str, list[int]]:
+        columns = []
+        for term in dict.fromkeys(entry.term for entry in entries):
+            if term not in _UNITREE:
+                raise InvalidValueError(
+                    f"Unitree's runtime knows no {term}, which gaits of {self._robot.name} see: it knows "
+                    f"{', '.join(_UNITREE)}; export without deploy.yaml, or train gaits that see these alone"
+                )
+            own = [entry for entry in entries if entry.term == term]
+            now, lags = self._numbers(term, own), max(entry.lag for entry in own)
+            columns += [column._replace(lag=lag) for lag in range(lags, -1, -1) for column in now]
+            self._describe(_UNITREE[term], len(now), lags + 1)
+        self.columns = tuple(columns)
+        places = {(column.name, column.lag): place for place, column in enumerate(columns)}
+        return "obs", [places[entry.name, entry.lag] for entry in entries]
+
+    def _numbers(self, term: str, entries: Sequence[Entry]) -> list[_Column]:
+        """What a term holds."""
+        if term == "command":
+            speed, turn = (
+                _Column(f"commanded {what}", unit) for what, unit in (("speed", "m/s"), ("turn", "rad/s"))
+            )
+            return [speed, _Column("commanded speed to the left", "m/s"), turn]
+        if term == "last_action":
+            return [_Column(f"{joint} last action", "") for joint in self._robot.description.joints]
+        found = [channel for channel in self._robot.channels if channel.term == term]
+        if term == "joint_position":
+            rest = self._rest
+            return [_Column(c.name, c.unit, rest[c.name.removesuffix(" position")]) for c in found]
+        return [_Column(channel.name, channel.unit) for channel in found]
+
+    def _describe(self, term: str, count: int, history: int, params: dict[str, Any] | None = None) -> None:
+        self.described[term] = {
+            "params": params or {},
+            "clip": None,
+            "scale": [1.0] * count,
+            "history_length": history,
+        }
+
+
+def _metadata(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[str, str]:
+    """What mjlab's exports tell, under its keys, at full precision; then what they do not."""
+    kp, kd, count = face.kp.tolist(), face.kd.tolist(), len(columns)
+    return {
+        "run_path": "surefoot",
+        "joint_names": ",".join(face.robot.description.joints),
+        "joint_stiffness": _csv(kp),
+        "joint_damping": _csv(kd),
+        "default_joint_pos": _csv(face.offset.tolist()),
+        "command_names": "speed,turn" if face.robot.description.observations.commanded else "",
+        "action_scale": _csv(face.action_scale.tolist()),
+        "observation_names": ",".join(column.name.replace(",", "") for column in columns),
+        "observation_terms_scale": ",".join(["1.0"] * count),
+        "observation_terms_clip": ",".join(["-inf;inf"] * count),
+        "observation_terms_history_length": ",".join(["0"] * count),
+        "observation_terms_flatten_history_dim": ",".join(["1"] * count),
+        "kp": json.dumps(kp),
+        "kd": json.dumps(kd),
+        "surefoot": json.dumps(_details(face, gait, columns), allow_nan=False),
+    }
+
+
+def _details(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[str, Any]:
     robot, limits = face.robot, [None if np.isinf(limit) else limit for limit in face.limit.tolist()]
     joints = [robot.physics.joint(name).type[0] for name in robot.description.joints]
     slides = np.array(joints) == int(mujoco.mjtJoint.mjJNT_SLIDE)
-    columns = {
+    values = {
         "joint": robot.description.joints,
         "motor": face.motors.tolist(),
         "kind": ["position" if servo else "torque" for servo in face.servos],
@@ -202,79 +374,22 @@ def _details(face: Interface, gait: str, samples: int) -> dict[str, Any]:
         "kd": face.kd.tolist(),
         "torque_limit": limits,
     }
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    seen = [entry._asdict() for entry in robot.entries] if robot.controller.closed_loop else []
     return {
-        "format": 1,
+        "format": 2,
         "robot": robot.name,
         "model": face.model_hash,
         "gait": gait,
         "control_step": robot.control_step,
         "physics_step": robot.physics.opt.timestep,
-        "period": samples * robot.control_step or None,
-        "input": ", ".join(["phase: time since the start / period"] * bool(samples) + ["obs"] * bool(seen)),
         "frames": _FRAMES,
         "imu": robot.description.observations.imu,
         "start": start_positions(robot).tolist(),
-        "normalisation": f"obs = clip(scale * (quantity - zero), -{_CLIP}, {_CLIP}) of lag control steps "
-        "ago; no running statistics",
-        "observation": seen,
-        "law": "position: torque = kp * (offset + scale * action - q) - kd * dq; torque: torque = offset + "
-        "scale * action - kd * dq; limited to +- torque_limit",
-        "actions": rows,
+        "obs": [column._asdict() for column in columns],
+        "law": "position: torque = kp * (target - q) - kd * dq; torque: torque = target - kd * dq; limited "
+        "to +- torque_limit; target = offset + scale * action",
+        "actions": [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)],
     }
-
-
-def _seen_range(entry: Entry) -> list[float]:
-    """What other runtimes clip a number of an observation to [its unit]: they scale it only afterwards."""
-    return [-_CLIP / abs(entry.scale), _CLIP / abs(entry.scale)]
 
 
 def _csv(numbers: Iterable[float]) -> str:
     return ",".join(repr(float(number)) for number in numbers)
-
-
-def deploy_yaml(robot: Robot) -> dict[str, Any]:
-    """What the `deploy.yaml` of Unitree's RL deployment holds.
-
-    Gains are in the order of the robot's motors, everything else in that of the actions; `joint_ids_map` has
-    the motor of each action. The runtime clips a target after scale and offset, in rad (or m), but an
-    observation before its scale: each clip is in these units, and changes nothing of a gait.
-    """
-    face = Interface.of(robot)
-    count = len(face.motors)
-    if not face.servos.all():
-        names = [
-            joint for joint, servo in zip(robot.description.joints, face.servos, strict=True) if not servo
-        ]
-        raise InvalidValueError(
-            f"deploy.yaml is for servos, but {names[0]} of {robot.name} is told torques: give it a stiffness "
-            "under servos in its YAML"
-        )
-    if sorted(face.motors.tolist()) != list(range(count)):
-        raise InvalidValueError(
-            f"deploy.yaml needs one motor for each of the {count} actions of {robot.name}"
-        )
-    by_motor = np.argsort(face.motors)
-    observations = {
-        entry.label: {"params": {}, "clip": _seen_range(entry), "scale": [entry.scale], "history_length": 1}
-        for entry in (robot.entries if robot.controller.closed_loop else ())
-    }
-    return {
-        "joint_ids_map": face.motors.tolist(),
-        "step_dt": robot.control_step,
-        "stiffness": face.kp[by_motor].tolist(),
-        "damping": face.kd[by_motor].tolist(),
-        "default_joint_pos": face.offset.tolist(),
-        "commands": {},
-        "actions": {
-            "JointPositionAction": {
-                "clip": np.sort([face.offset - face.scale, face.offset + face.scale], axis=0).T.tolist(),
-                "joint_names": [".*"],
-                "scale": face.scale.tolist(),
-                "offset": face.offset.tolist(),
-                "joint_ids": None,
-            }
-        },
-        "observations": observations,
-    }

@@ -22,47 +22,30 @@ class Interface:
         torque = torque_offset + torque_scale · a - kd · q̇           of a motor, where kp is 0
 
     limited to ± `limit`.
-
-    Attributes:
-        robot: whole.
-        kp: [N·m/rad or N/m], as simulated.
-        kd: [N·m·s/rad or N·s/m], as simulated.
-        offset: where the action 0 sends a servo [rad or m].
-        scale: how far the action 1 sends it from there.
-        torque_offset: [N·m or N].
-        torque_scale: likewise.
-        limit: greatest torque; inf without limits.
-        motors: number of each joint's motor on the robot: that of its actuator in the MJCF.
     """
 
-    robot: Robot
-    kp: np.ndarray
-    kd: np.ndarray
-    offset: np.ndarray
-    scale: np.ndarray
-    torque_offset: np.ndarray
-    torque_scale: np.ndarray
-    limit: np.ndarray
-    motors: np.ndarray
+    robot: Robot  # whole
+    kp: np.ndarray  # [N·m/rad or N/m], as simulated
+    kd: np.ndarray  # [N·m·s/rad or N·s/m], as simulated
+    offset: np.ndarray  # where the action 0 sends a servo [rad or m]
+    scale: np.ndarray  # how far the action 1 sends it from there
+    torque_offset: np.ndarray  # [N·m or N]
+    torque_scale: np.ndarray  # what the action 1 adds to it
+    limit: np.ndarray  # greatest torque; inf without limits
+    motors: np.ndarray  # number of each joint's motor on the robot: that of its actuator in the MJCF
 
     @classmethod
     def of(cls, robot: Robot) -> Interface:
         """Read it off a robot's model."""
         joints = robot.description.joints
         motors = Motors.of(robot.physics, joints)
-        plain = np.where(motors.servos, 0.0, motors.gear)
-        offset = motors.targets(0.0)
-        return cls(
-            robot,
-            motors.stiffness,
-            motors.damping,
-            offset,
-            motors.targets(1.0) - offset,
-            plain * (motors.gain * (motors.low + motors.high) / 2 + motors.bias),
-            plain * motors.gain * (motors.high - motors.low) / 2,
-            motors.greatest,
-            np.array([motor_of(robot.physics, joint) for joint in joints]),
-        )
+        plain, offset = np.where(motors.servos, 0.0, motors.gear), motors.targets(0.0)
+        torque_offset = plain * (motors.gain * (motors.low + motors.high) / 2 + motors.bias)
+        torque_scale = plain * motors.gain * (motors.high - motors.low) / 2
+        targets = offset, motors.targets(1.0) - offset
+        numbers = np.array([motor_of(robot.physics, joint) for joint in joints])
+        gains = motors.stiffness, motors.damping
+        return cls(robot, *gains, *targets, torque_offset, torque_scale, motors.greatest, numbers)
 
     @property
     def servos(self) -> np.ndarray:

@@ -13,21 +13,16 @@ class LegOdometry:
 
     The median over feet counts, so that one that drags or slips hardly matters. Feet that roll or slip
     together are not noticed.
-
-    Args:
-        robot: whole.
-
-    Attributes:
-        place: of the torso since the first state, along the axes of the IMU's attitude [m], (3,).
-        root: address of the torso's free joint in `data.qpos`.
-        data: the robot in the last state, with its torso at the origin.
     """
 
     def __init__(self, robot: Robot) -> None:
         self._model = robot.physics
-        self.data, self.place = mujoco.MjData(self._model), np.zeros(3)
+        self.data = mujoco.MjData(self._model)  # the robot in the last state, with its torso at the origin
         self.data.qpos[:] = start_positions(robot)
-        self.root = int(self._model.jnt_qposadr[robot.root_joint])
+        self.place = np.zeros(
+            3
+        )  # of the torso since the first state, along the axes of the IMU's attitude [m]
+        self.root = int(self._model.jnt_qposadr[robot.root_joint])  # of the torso's free joint in `data.qpos`
         self._joints = [int(self._model.joint(name).qposadr[0]) for name in robot.description.joints]
         self._soles = [
             [self._model.geom(geom).id for geom in geoms] for geoms in robot.description.feet.values()

@@ -16,23 +16,14 @@ class LinkError(SurefootError):
 
 
 class RobotLink(ABC):
-    """Tells what the robot is like, and hands it commands.
-
-    Attributes:
-        face: of the robot.
-        sent: number of the last command, which `State.answered` repeats.
-    """
+    """Gives the robot's states, and sends it commands."""
 
     face: Interface
-    sent: int
+    sent: int  # number of the last command, which `State.answered` repeats
 
     @abstractmethod
     def observe(self) -> State | None:
-        """The newest state; waits for one that is new, and returns None where it does not come in time.
-
-        Raises:
-            LinkError: the robot has been silent for too long.
-        """
+        """The newest state, or None if none comes in time; raises LinkError after too long a silence."""
 
     @abstractmethod
     def act(self, action: np.ndarray) -> None:

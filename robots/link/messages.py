@@ -58,28 +58,18 @@ class Odometry(Record):
 
 
 class State(Record):
-    """What the robot is like after a control step.
+    """What the robot is like after a control step."""
 
-    Attributes:
-        seq: number of the message; each is greater than the last.
-        time: of the robot's clock [s].
-        mode: `ready` before the first command, `driven`, or `damping`, see `robots.link.server`; motors have
-            stiffness only if `driven`.
-        answered: number of the last command that counts, 0 if none.
-        motor_state: of each joint, in the order of the handshake.
-        imu_state: of the torso.
-        foot_force: of each foot [N], in the order of the handshake; above 0 on the floor.
-        odometry: None where the robot does not know.
-    """
-
-    seq: _Number
-    time: Annotated[float, Field(ge=0, le=1e9, strict=True)]
-    mode: Mode
-    answered: _Number
+    seq: _Number  # number of the message; each is greater than the last
+    time: Annotated[float, Field(ge=0, le=1e9, strict=True)]  # of the robot's clock [s]
+    mode: Mode  # see `robots.link.server`; motors have stiffness only if `driven`
+    answered: _Number  # number of the last command that counts, 0 if none
+    # of each joint, in the order of the handshake
     motor_state: Annotated[tuple[MotorState, ...], _MostMotors]
-    imu_state: ImuState
+    imu_state: ImuState  # of the torso
+    # of each foot [N], in the order of the handshake; above 0 on the floor
     foot_force: Annotated[tuple[Finite, ...], _MostMotors]
-    odometry: Odometry | None = None
+    odometry: Odometry | None = None  # None where the robot does not know
 
 
 class MotorCommand(Record):
@@ -94,48 +84,44 @@ class MotorCommand(Record):
 
 
 class CommandMessage(Record):
-    """What each motor is to do until the next command.
+    """What each motor is to do until the next command."""
 
-    Attributes:
-        session: that the handshake gave.
-        seq: number of the message; each is greater than the last.
-        motor_cmd: of each joint.
-    """
-
-    session: Annotated[str, Field(max_length=64)]
-    seq: _Number
-    motor_cmd: Annotated[tuple[MotorCommand, ...], _MostMotors]
+    session: Annotated[str, Field(max_length=64)]  # that the handshake gave
+    seq: _Number  # number of the message; each is greater than the last
+    motor_cmd: Annotated[tuple[MotorCommand, ...], _MostMotors]  # of each joint
 
 
 class Hello(Record):
-    """What the computer asks, and the robot answers: who it is.
+    """What the computer asks, and the robot answers: who it is."""
 
-    Attributes:
-        protocol: version of these messages.
-        robot: name.
-        joints: in the order of states and commands.
-        feet: likewise.
-        control_step: between two states [s].
-        model: hash of the robot's model, see `Interface.model_hash`.
-        session: for the commands that follow; "" with `refusal`.
-        refusal: why the robot takes no commands, "" if it does.
-    """
+    protocol: _Number  # version of these messages
+    robot: Annotated[str, Field(max_length=1000)] = ""  # name
+    joints: Annotated[tuple[str, ...], _MostMotors] = ()  # in the order of states and commands
+    feet: Annotated[tuple[str, ...], _MostMotors] = ()  # in the order of `State.foot_force`
+    control_step: Annotated[float, Field(ge=0, le=10, strict=True)] = 0.0  # between two states [s]
+    model: Annotated[str, Field(max_length=64)] = ""  # hash of the robot's model, see `Interface.model_hash`
+    session: Annotated[str, Field(max_length=64)] = ""  # for the commands that follow; "" with `refusal`
+    refusal: Annotated[str, Field(max_length=1000)] = ""  # why the robot takes no commands, "" if it does
 
-    protocol: _Number
-    robot: Annotated[str, Field(max_length=1000)] = ""
-    joints: Annotated[tuple[str, ...], _MostMotors] = ()
-    feet: Annotated[tuple[str, ...], _MostMotors] = ()
-    control_step: Annotated[float, Field(ge=0, le=10, strict=True)] = 0.0
-    model: Annotated[str, Field(max_length=64)] = ""
-    session: Annotated[str, Field(max_length=64)] = ""
-    refusal: Annotated[str, Field(max_length=1000)] = ""
+    @classmethod
+    def of(cls, face: Interface, **more: str) -> Hello:
+        """That of a robot."""
+        return cls(
+            protocol=PROTOCOL,
+            robot=face.robot.name,
+            joints=face.robot.description.joints,
+            feet=tuple(face.robot.description.feet),
+            control_step=face.robot.control_step,
+            model=face.model_hash,
+            **more,
+        )
 
 
 M = TypeVar("M", bound=Record)
 
 
 def decode(kind: type[M], message: bytes, *more: bytes) -> M:
-    """Read a message, which has no more parts than one."""
+    """Read a message of one part."""
     if more:
         raise InvalidValueError(f"a message must have one part, not {1 + len(more)}")
     if len(message) > MOST_BYTES:
@@ -156,11 +142,7 @@ def encode(message: Record) -> bytes:
 
 
 def check_commands(face: Interface, commands: tuple[MotorCommand, ...]) -> None:
-    """Raise InvalidValueError where commands are not what the motors of a robot may be told.
-
-    Targets must lie in the range of a joint or of its actions, gains may be twice those of the robot, and
-    torques as large as the motor gives.
-    """
+    """Refuse commands whose targets, gains or torques are not what the motors of a robot may be told."""
     if len(commands) != len(face.motors):
         raise InvalidValueError(f"a command must be for {len(face.motors)} motors, not {len(commands)}")
     columns = [(c.mode * c.q, c.kp, c.kd, c.kd * abs(c.dq) + abs(c.tau)) for c in commands]
@@ -191,7 +173,7 @@ def motor_commands(face: Interface, action: np.ndarray) -> tuple[MotorCommand, .
 
 
 def damping_commands(face: Interface) -> tuple[MotorCommand, ...]:
-    """What has a robot sink down slowly: no stiffness, and the damping of `damping`."""
+    """Commands with which a robot sinks down slowly: no stiffness, and the gains of `damping`."""
     return tuple(MotorCommand(mode=0, q=0.0, dq=0.0, kp=0.0, kd=kd, tau=0.0) for kd in damping(face).tolist())
 
 

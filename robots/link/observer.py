@@ -24,12 +24,8 @@ class Observer:
         robot: the robot, or its name, or the path of its YAML; of a repertoire `repertoire.robot`.
 
     Attributes:
-        robot: the same.
         entries: what each of the o numbers is, in order: its name, unit, scale, zero and lag.
         needs: names of the arguments that a call needs.
-
-    Raises:
-        UnknownNameError: there is no robot of that name.
     """
 
     def __init__(self, robot: Robot | str | Path) -> None:
@@ -42,23 +38,11 @@ class Observer:
         self._quantities, self._entries = composition(self.robot)
         self._quantities["noise"] = 0
         self._imu = imu_axes(self.robot)
-        self._sizes = {
-            "positions": joints,
-            "speeds": joints,
-            "orientation": 4,
-            "rates": 3,
-            "acceleration": 3,
-            "contacts": feet,
-            "velocity": 3,
-            "height": 1,
-            "bearing": 1,
-            "last_action": joints,
-            "command": 2,
-        }
-        self._places = {
-            sensor: [place for place, channel in enumerate(known) if channel.sensor == sensor]
-            for sensor in self._sizes
-        }
+        self._sizes = {"positions": joints, "speeds": joints, "orientation": 4, "rates": 3, "acceleration": 3}
+        self._sizes |= {"contacts": feet, "velocity": 3, "linear_velocity": 3, "height": 1, "bearing": 1}
+        self._sizes |= {"last_action": joints, "command": 2}
+        sensors = [channel.sensor for channel in known]
+        self._places = {name: np.flatnonzero([one == name for one in sensors]) for name in self._sizes}
         made_of = {known[entry.source].sensor for entry in self.entries if entry.kind in (0, 4)}
         made_of |= {"last_action" for entry in self.entries if entry.kind == 1}
         made_of |= {"command" for entry in self.entries if entry.kind in (3, 4)}
@@ -80,22 +64,17 @@ class Observer:
             **given: `positions` and `speeds` of the joints in the order of the description [rad, rad/s or m,
                 m/s], (j,); `orientation` of the IMU as a quaternion w, x, y, z from its frame to a level one,
                 (4,); its `rates` [rad/s] and `acceleration` less that of free fall, at rest 9.81 upwards
-                [m/s²], (3,) along its own axes; `contacts`, 0 or 1 for each foot, (f,); `velocity` of the
-                torso ahead, to the left and up [m/s], (3,); its `height` above the start [m]; `bearing` of
-                the target from straight ahead, to the left [rad]; `last_action`, (j,), 0 before the first;
+                [m/s²], (3,) along its own axes; its `linear_velocity` along these [m/s], (3,); `contacts`, 0
+                or 1 for each foot, (f,); `velocity` of the torso ahead, to the left and up [m/s], (3,); its
+                `height` above the start [m]; `bearing` of the target from straight ahead, to the left [rad];
+                `last_action`, (j,), 0 before the first;
                 the `command`, a speed [m/s] and a turn to the left [rad/s], which may change at any time.
-
-        Raises:
-            UnknownNameError: there is no such reading.
-            InvalidValueError: a reading is missing, or has another shape.
         """
         readings = np.zeros(len(self._gain))
         values = {name: self._checked(name, value) for name, value in given.items()}
         if missing := [name for name in self.needs if name not in values]:
-            raise InvalidValueError(
-                f"observations of {self.robot.name} need {', '.join(self.needs)}, but {', '.join(missing)} "
-                f"{'is' if len(missing) == 1 else 'are'} missing"
-            )
+            needs, lacking = ", ".join(self.needs), ", ".join(missing)
+            raise InvalidValueError(f"observations of {self.robot.name} need {needs}; missing: {lacking}")
         for name, value in values.items():
             places = self._places[name]
             readings[places] = self._quantities_of(name, value)[: len(places)]
@@ -105,18 +84,9 @@ class Observer:
             return seen
         told = np.clip(values.get("last_action", np.zeros(self.robot.action_dim)), -1, 1).astype(np.float32)
         speed, turn = values.get("command", np.zeros(2)).tolist()
-        observation = np.zeros(len(self._entries), np.float32)
-        compose(
-            self._quantities,
-            self._entries,
-            seen,
-            told,
-            (speed, turn, self._commanded),
-            self._past,
-            self._step,
-            np.uint64(0),
-            observation,
-        )
+        observation, command = np.zeros(len(self._entries), np.float32), (speed, turn, self._commanded)
+        made_of = self._quantities, self._entries, seen, told, command, self._past, self._step, np.uint64(0)
+        compose(*made_of, observation)
         self._step += 1
         self._commanded += turn * self.robot.control_step
         return observation
@@ -130,7 +100,6 @@ class Observer:
         return array
 
     def _quantities_of(self, name: str, value: np.ndarray) -> np.ndarray:
-        """The quantities that a reading tells, in the order of channels."""
         if name == "bearing":
             return np.array([np.sin(value[0]), np.cos(value[0])])
         return self._attitude(value) if name == "orientation" else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -37,20 +38,15 @@ _DRIFT = 0.02  # of the time since the first state
 _EARLY = 0.75  # control steps between two states, at the least, or a gait would be played too fast
 _FASTEST = 10.0  # [m/s] that odometry may tell of a robot
 _WHIRL = 50.0  # [rad/s] that its attitude may tell while it is driven
-_SLACK = 0.5  # [m or rad] by which they may exceed that on the whole
+_WHIP = 30.0  # [rad/s or m/s] that its joints may: motors of walking robots reach that without load
+_SLACK = 0.5  # [m or rad] by which these may exceed that on the whole
 _WITHIN = 0.1  # [s] for which these speeds count, however long no state came
-_FROZEN = 0.2  # [s] of other and other commands, in which what sensors tell must change
+_FROZEN = 0.2  # [s] of changing commands, in which sensors must change, too
+_KEPT = 30_000  # times between states that are kept: ten minutes
 
 
 class Belief:
-    """Checks states in the order in which they come.
-
-    Args:
-        face: of the robot that tells them.
-
-    Attributes:
-        last: the newest state that was believed, None before the first.
-    """
+    """Checks states in the order in which they come, and keeps the `last` one that was believed."""
 
     def __init__(self, face: Interface) -> None:
         self.last: State | None = None
@@ -58,83 +54,67 @@ class Belief:
         self._least = _EARLY * face.robot.control_step
         self._most_still = round(_FROZEN / face.robot.control_step)
         self._begun: tuple[float, float] | None = None  # by the robot's clock, and by this computer's [s]
-        self._excess = {"odometry": 0.0, "IMU": 0.0}  # beyond what these speeds allow
+        self._excess = {"odometry": 0.0, "IMU": 0.0, "joints": 0.0}  # beyond what these speeds allow
         self._still = {"joints": 0, "IMU": 0}  # new commands since they told anything new
         self._commanded: object = None
 
     def take(self, state: State, now: float, sent: int, commanded: object) -> None:
-        """Believe a state, which is then the last.
+        """Believe a state that came at a time `now` of this computer's clock [s], or raise InvalidValueError.
 
-        Args:
-            state: that came.
-            now: when, by this computer's clock [s].
-            sent: number of the last command.
-            commanded: what it said; None where the robot is damped.
+        The last command has the number `sent`, and said `commanded`; None where the robot is damped.
         """
-        if (counts := (len(state.motor_state), len(state.foot_force))) != self._counts:
-            raise InvalidValueError(f"it has {counts[0]} motors and {counts[1]} feet")
-        if state.answered > sent:
-            raise InvalidValueError(f"it answers the command {state.answered}, and {sent} were sent")
+        counts = len(state.motor_state), len(state.foot_force)
         theirs, ours = self._begun = self._begun or (state.time, now)
-        if (ahead := state.time - theirs - (1 + _DRIFT) * (now - ours)) > _AHEAD:
-            raise InvalidValueError(f"its clock is {ahead:.4g} s ahead")
-        if self.last is not None:
-            self._check_order(state, self.last)
-            self._check_jumps(state, self.last)
-            self._check_frozen(state, self.last, commanded)
+        ahead = state.time - theirs - (1 + _DRIFT) * (now - ours)
+        _refuse(counts != self._counts, f"it has {counts[0]} motors and {counts[1]} feet")
+        _refuse(state.answered > sent, f"it answers the command {state.answered}, and {sent} were sent")
+        _refuse(ahead > _AHEAD, f"its clock is {ahead:.4g} s ahead")
+        if (last := self.last) is not None:
+            known = "ended" if last.odometry else "begun"
+            early = state.time - last.time < self._least
+            _refuse(state.seq <= last.seq, f"its number is {state.seq}, after {last.seq}")
+            _refuse(state.time <= last.time, f"its clock says {state.time:.2f} s, after {last.time:.2f} s")
+            _refuse(early, "it tells more than a state in a control step")
+            _refuse((state.odometry is None) != (last.odometry is None), f"its odometry has {known} midway")
+            self._check_jumps(state, last)
+            self._check_frozen(state, last, commanded)
         self.last = state
-
-    def _check_order(self, state: State, last: State) -> None:
-        if state.seq <= last.seq:
-            raise InvalidValueError(f"its number is {state.seq}, after {last.seq}")
-        if state.time <= last.time:
-            raise InvalidValueError(f"its clock says {state.time:.2f} s, after {last.time:.2f} s")
-        if state.time - last.time < self._least:
-            raise InvalidValueError("it tells more than a state in a control step")
-        if (state.odometry is None) != (last.odometry is None):
-            raise InvalidValueError(f"its odometry has {'ended' if last.odometry else 'begun'} midway")
 
     def _check_jumps(self, state: State, last: State) -> None:
         passed = min(state.time - last.time, _WITHIN)
         if state.odometry and last.odometry:
             way = float(np.linalg.norm(np.subtract(state.odometry.position, last.odometry.position)))
             self._check_speed("odometry", way, _FASTEST * passed, "m")
-        if state.mode == last.mode == "driven":  # else somebody may set it upright
+        if state.mode == last.mode == "driven":  # otherwise somebody may be lifting the robot
             angle = turned_by(last.imu_state.quaternion, state.imu_state.quaternion)
             self._check_speed("IMU", angle, _WHIRL * passed, "rad")
+            moved = [abs(one.q - old.q) for one, old in zip(state.motor_state, last.motor_state, strict=True)]
+            self._check_speed("joints", max(moved), _WHIP * passed, "rad or m")
 
     def _check_speed(self, what: str, way: float, allowed: float, unit: str) -> None:
         excess = max(0.0, self._excess[what] + way - allowed)
-        if excess > _SLACK:
-            raise InvalidValueError(f"its {what} jumped by {way:.2f} {unit}")
+        _refuse(excess > _SLACK, f"its {what} jumped by {way:.2f} {unit}")
         self._excess[what] = excess
 
     def _check_frozen(self, state: State, last: State, commanded: object) -> None:
-        """Sensors that tell the same bit for bit, while motors are told one thing after another."""
+        """Refuse sensors that tell the same bit for bit while commands change."""
         other, self._commanded = commanded not in (None, self._commanded), commanded
         same = {"joints": state.motor_state == last.motor_state, "IMU": state.imu_state == last.imu_state}
         for part, still in same.items():
             self._still[part] = (self._still[part] + other) * still
-            if self._still[part] > self._most_still:
-                raise InvalidValueError(f"sensors of its {part} are frozen")
+            _refuse(self._still[part] > self._most_still, f"sensors of its {part} are frozen")
+
+
+def _refuse(wrong: bool, why: str) -> None:
+    if wrong:
+        raise InvalidValueError(why)
 
 
 class RemoteLink(RobotLink):
-    """A link to the robot at an address.
+    """A link to the robot at an address, tcp://HOST:PORT, which must be that of the gait.
 
-    Args:
-        robot: whole, as the gait was trained for.
-        address: tcp://HOST:PORT.
-        keys: folder with the keys of an encrypted link; needed where others can reach the address.
-        patience: how long the robot may take to answer at first [s].
-
-    Attributes:
-        intervals: between two new states [s].
-        missed: times that no new state came when it was due.
-        skipped: states between those that came.
-        damped: states of a robot that damped itself, since commands were late.
-        refused: messages that were no states, or states that are not believed, see `Belief`.
-        refusal: why the last of them was.
+    Where others can reach the address, the link needs the folder of its `keys`. The robot may take `patience`
+    to answer at first [s].
     """
 
     def __init__(
@@ -144,9 +124,10 @@ class RemoteLink(RobotLink):
         self._host, self._port = parse_address(address)
         check_keys(self._host, keys)
         self._context, self._keys = zmq.Context(), keys
-        self.intervals: list[float] = []
-        self.missed = self.skipped = self.refused = self.damped = self.sent = 0
-        self._doubted = 0  # refused since the last state that was believed
+        self.intervals = deque[float](maxlen=_KEPT)  # between the last states [s]
+        self.states = self.missed = self.skipped = 0  # that came, did not when they were due, or between
+        self.damped = self.sent = 0  # states of a robot that damped itself; number of the last command
+        self.refused = self._doubted = 0  # states not believed, and those since the last one that was
         self.refusal, self._belief = "", Belief(self.face)
         self._told: bytes | None = None  # the last action, None where the robot is damped
         self._listened, self._ignored = 0.0, 0
@@ -177,6 +158,7 @@ class RemoteLink(RobotLink):
                 raise LinkError(f"the robot at {self._address} has {what} for {_SILENCE:g} s: it is damped")
             return None
         self._doubted = 0
+        self.states += 1
         self.intervals.append(now - self._heard)
         self.damped += self._told is not None and state.mode == "damping"
         self.skipped += state.seq - self._state.seq - 1
@@ -211,7 +193,7 @@ class RemoteLink(RobotLink):
         """See `RobotLink.words`."""
         p50, p99 = np.percentile(self.intervals or [0.0], [50, 99]) * 1e3
         return (
-            f"{len(self.intervals)} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "
+            f"{self.states} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "
             f"{self.missed} not in time, {self.skipped} skipped, {self.refused} refused"
             f"{f' (the last: {self.refusal})' if self.refused else ''}, "
             f"{self.damped} in damping since commands were late"
@@ -224,31 +206,22 @@ class RemoteLink(RobotLink):
         return socket
 
     def _greeted(self, patience: float) -> str:
-        """The session that the robot gives, if it is the right one."""
-        robot, until = self.face.robot, time.monotonic() + min(_BUSY, patience)
-        answer = self._answer(patience)
+        until, answer = time.monotonic() + min(_BUSY, patience), self._answer(patience)
         while answer.refusal == TAKEN and time.monotonic() < until:
             time.sleep(_BUSY / 10)
             answer = self._answer(patience)
-        mine = {
-            "protocol": PROTOCOL,
-            "joints": robot.description.joints,
-            "feet": tuple(robot.description.feet),
-            "control_step": robot.control_step,
-            "model": self.face.model_hash,
-        }
         if answer.refusal:
             raise LinkError(f"the robot at {self._address} refuses: {shown(answer.refusal)}")
-        for name, value in mine.items():
-            if getattr(answer, name) != value:
+        mine = Hello.of(self.face)
+        for name in ("protocol", "joints", "feet", "control_step", "model"):
+            if getattr(answer, name) != getattr(mine, name):
                 raise LinkError(
                     f"the robot at {self._address} is another one, {answer.robot!r}, than the gait's, "
-                    f"{robot.name!r}: they differ in {name.replace('_', ' ')}"
+                    f"{mine.robot!r}: they differ in {name.replace('_', ' ')}"
                 )
         return answer.session
 
     def _answer(self, patience: float) -> Hello:
-        """What the robot says to a hello."""
         with self._connected(zmq.REQ, HELLOS) as socket:
             socket.sndtimeo = socket.rcvtimeo = int(patience * 1e3)
             try:
@@ -272,7 +245,6 @@ class RemoteLink(RobotLink):
         return state
 
     def _received(self, seconds: float) -> State | None:
-        """The next state that is believed."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             if not self._sub.poll(max(int(left * 1e3), 1)):

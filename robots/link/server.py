@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -53,39 +54,34 @@ from robots.link.sockets import (
 )
 
 _LATE = 2  # control steps without a command, after which the robot is in damping
-_BLIND = 0.2  # [s] without a sound reading of its sensors, after which it is, too
+_BLIND = 0.2  # [s] without a sound reading of its sensors, after which the robot is in damping
 _FORGOTTEN = 2.0  # [s] without a command, after which another computer may drive
 _LET_GO = 0.5  # [s] the same where there was no command yet, or the last one damped the robot
 _MOST_MESSAGES = 100  # looked at in a control step
 _READING = 0.25  # of a control step, which looking at messages may take
 _MOST_SAID = 20  # sentences of different faults that are kept
-_BEHIND = 10  # control steps, beyond which lost time is not made up for
+_BEHIND = 10  # control steps: if it is further behind, it skips them
+_KEPT = 30_000  # control steps whose lateness is kept: ten minutes
 
 
 @dataclass
 class DeadlineTiming:
-    """How well deadlines were kept.
+    """How well deadlines were kept."""
 
-    Attributes:
-        late: how much later than its deadline each control step began [s].
-        overruns: control steps that were not done when the next one was due.
-        damped: control steps in damping after the first command.
-        refused: messages that were none, too old, or not what the motors may do.
-        faults: what went wrong, in sentences, and how often.
-    """
-
-    late: list[float] = field(default_factory=list)
-    overruns: int = 0
-    damped: int = 0
-    refused: int = 0
-    faults: dict[str, int] = field(default_factory=dict)
+    steps: int = 0
+    # how much later than its deadline each of the last control steps began [s]
+    late: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    overruns: int = 0  # control steps that were not done when the next one was due
+    damped: int = 0  # control steps in damping after the first command
+    refused: int = 0  # messages that were none, too old, or not what the motors may do
+    faults: dict[str, int] = field(default_factory=dict)  # what went wrong, in sentences, and how often
 
     @property
     def words(self) -> str:
         """All of it in a line."""
         p50, p99 = np.percentile(self.late or [0.0], [50, 99]) * 1e3
         return (
-            f"{len(self.late)} control steps, begun late by {p50:.2f} ms (median) and {p99:.2f} ms (99%); "
+            f"{self.steps} control steps, begun late by {p50:.2f} ms (median) and {p99:.2f} ms (99%); "
             f"{self.overruns} overruns, {self.damped} steps in damping, {self.refused} messages refused"
         ) + "".join(f"; {count} times: {fault}" for fault, count in self.faults.items())
 
@@ -111,17 +107,10 @@ class RobotServer:
     """Serves a robot.
 
     Args:
-        robot: the robot.
+        robot: to serve.
         address: tcp://HOST:PORT, see `robots.link.sockets`.
         keys: folder of the keys that encrypt the link; needed where others can reach the address.
-        say: told once of each fault, in a thread of its own, so that nobody who does not listen holds it up.
-
-    Attributes:
-        timing: of the control steps so far.
-
-    Raises:
-        InvalidValueError: the address is none, in use, or needs keys.
-        InvalidFileError: keys cannot be read or made.
+        say: called once with each fault, in a thread of its own, so that it cannot block the control loop.
     """
 
     def __init__(
@@ -145,20 +134,22 @@ class RobotServer:
         self._session, self._seq, self._answered = "", 0, 0
         self._silent = self._blind = 0  # control steps since the last good command, and since a sound reading
         self._commands: CommandMessage | None = None
-        kinds = {COMMANDS: zmq.PULL, STATES: zmq.PUB, HELLOS: zmq.REP}
         try:
-            sockets = {
-                place: new_socket(self._context, kinds[place], latest=place == STATES) for place in kinds
-            }
-            for place, socket in sockets.items():
-                guard(socket, keys)
-                socket.bind(f"tcp://{host}:{port + place}")
+            self._pull, self._pub, self._rep = (
+                self._bound(kind, host, port, place, keys)
+                for kind, place in ((zmq.PULL, COMMANDS), (zmq.PUB, STATES), (zmq.REP, HELLOS))
+            )
         except zmq.ZMQError as error:
             self.close()
             raise InvalidValueError(
                 f"nothing can listen at {address} and the two ports after it: {error.strerror}"
             ) from error
-        self._pull, self._pub, self._rep = (sockets[place] for place in (COMMANDS, STATES, HELLOS))
+
+    def _bound(self, kind: int, host: str, port: int, place: int, keys: Path | None) -> zmq.Socket:
+        socket = new_socket(self._context, kind, latest=place == STATES)
+        guard(socket, keys)
+        socket.bind(f"tcp://{host}:{port + place}")
+        return socket
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Keep real time until `stop()`; every control step has an absolute deadline. It ends in damping."""
@@ -168,6 +159,7 @@ class RobotServer:
             while not stop():
                 self._wait(start + due * step)
                 now = time.monotonic()
+                self.timing.steps += 1
                 self.timing.late.append(now - start - due * step)
                 self._step()
                 due += 1
@@ -188,7 +180,6 @@ class RobotServer:
 
     @contextmanager
     def _survived(self, what: str) -> Iterator[None]:
-        """Go on after any error, and say what happened."""
         try:
             yield
         except Exception as error:
@@ -215,7 +206,6 @@ class RobotServer:
 
     @property
     def _mode(self) -> Mode:
-        """See above."""
         if self._commands is None:
             return "ready"
         told = any(command.mode for command in self._commands.motor_cmd)
@@ -223,7 +213,6 @@ class RobotServer:
         return "driven" if told and heard and felt else "damping"
 
     def _step(self) -> None:
-        """A control step: take commands, watch over them, move, tell."""
         with self._survived("commands could not be taken"):
             self._receive()
         mode = self._mode
@@ -262,7 +251,6 @@ class RobotServer:
         self._note(f"a message was refused: {error}")
 
     def _check(self, command: CommandMessage) -> None:
-        """Raise InvalidValueError where a command is not for now, or not for these motors."""
         if not self._session or not secrets.compare_digest(command.session.encode(), self._session.encode()):
             raise InvalidValueError("a command of another session")
         if command.seq <= self._answered:
@@ -279,8 +267,10 @@ class RobotServer:
         try:
             refusal = self._let_in(message)
         finally:  # or no further hello would be heard
+            session = "" if refusal else self._session
             with suppress(zmq.Again):
-                self._rep.send(encode(self._answer(refusal)), zmq.NOBLOCK)
+                answer = Hello.of(self._robot.face, session=session, refusal=refusal)
+                self._rep.send(encode(answer), zmq.NOBLOCK)
 
     def _let_in(self, message: Sequence[bytes]) -> str:
         """Begin a session with who says hello; why not, or ""."""
@@ -299,16 +289,3 @@ class RobotServer:
         self._session, self._answered = secrets.token_hex(16), 0
         self._commands, self._silent, self._blind = None, 0, 0
         return ""
-
-    def _answer(self, refusal: str) -> Hello:
-        robot = self._robot.face.robot
-        return Hello(
-            protocol=PROTOCOL,
-            robot=robot.name,
-            joints=robot.description.joints,
-            feet=tuple(robot.description.feet),
-            control_step=robot.control_step,
-            model=self._robot.face.model_hash,
-            session="" if refusal else self._session,
-            refusal=refusal,
-        )

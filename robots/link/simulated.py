@@ -26,8 +26,7 @@ from robots.link.messages import (
 )
 from robots.motors import ABSENT, Motors, followed, motor_torque
 from robots.robot import Robot
-from robots.simulation.stepper import Stepper
-from robots.simulation.takeover import take_over
+from robots.simulation.stepper import Stepper, take_over
 from robots.stance import start_positions
 
 _LONGEST = 1_000_000  # control steps
@@ -72,24 +71,20 @@ class SimulatedRobot:
         self.reset()
 
     def _enter(self, robot: Robot) -> None:
-        """Simulate a robot from now on, whose motors take gains."""
         self._model = copy.copy(robot.physics)
         self._model.actuator_biastype[:] = mujoco.mjtBias.mjBIAS_AFFINE
         self._gains = self._model.actuator_gainprm[:, 0].copy()
         self._biases = self._model.actuator_biasprm[:, :3].copy()
         self._motors = Interface.of(robot).motors
         self._stepper = Stepper(replace(robot, physics=self._model).with_episode_steps(_LONGEST))
-        root = robot.root_joint
-        self._position = int(robot.physics.jnt_qposadr[root])
-        self._velocity = int(robot.physics.jnt_dofadr[root])
-        self._joints = [
-            mujoco.mj_name2id(robot.physics, mujoco.mjtObj.mjOBJ_JOINT, joint)
-            for joint in robot.description.joints
-        ]
-        self._soles = [
-            [robot.physics.geom(g).id for g in geoms if _has(robot, g)]
-            for geoms in robot.description.feet.values()
-        ]
+        model, description, root = robot.physics, robot.description, robot.root_joint
+        self._position, self._velocity = int(model.jnt_qposadr[root]), int(model.jnt_dofadr[root])
+        joint, geom = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_GEOM
+        self._joints = np.array([mujoco.mj_name2id(model, joint, name) for name in description.joints])
+        soles = (
+            [mujoco.mj_name2id(model, geom, name) for name in names] for names in description.feet.values()
+        )
+        self._soles = [[sole for sole in some if sole >= 0] for some in soles]
 
     def reset(self) -> None:
         """Put it in its first pose."""
@@ -100,16 +95,9 @@ class SimulatedRobot:
         self._left = list(self._changes)
 
     def step(self, commands: tuple[MotorCommand, ...]) -> None:
-        """Simulate a control step.
-
-        Args:
-            commands: for each joint.
-        """
-        columns = {
-            name: np.array([getattr(command, name) for command in commands], np.float64)
-            for name in MotorCommand.model_fields
-        }
-        self._stepper.step(self._apply(**columns))
+        """Simulate a control step with a command for each joint."""
+        columns = zip(*((c.mode, c.q, c.dq, c.kp, c.kd, c.tau) for c in commands), strict=True)
+        self._stepper.step(self._apply(*(np.array(column, np.float64) for column in columns)))
         self._time += self._stepper.robot.control_step
         self._break()
         self._help(all(command.mode == 0 for command in commands))
@@ -117,14 +105,12 @@ class SimulatedRobot:
             raise LinkError("the simulation of the robot blew up: its commands or gains are too large")
 
     def _break(self) -> None:
-        """Go on with what the robot becomes now, if anything is due."""
         while self._left and self._left[0][0] <= self._driven:
             old = self._stepper
             self._enter(self._left.pop(0)[1])
             take_over(self._stepper, old)
 
     def _help(self, damped: bool) -> None:
-        """Set the robot on its feet if it has lain in damping for long enough."""
         step, root = self._stepper.robot.control_step, self._stepper.data.qpos[self._position :][:7]
         self._lain = self._lain + step if damped and not rests_on_feet(root[3:]) else 0.0
         if self._helped and self._lain > _HELP:
@@ -135,13 +121,7 @@ class SimulatedRobot:
             mujoco.mj_forward(self._model, self._stepper.data)
 
     def _apply(
-        self,
-        mode: np.ndarray,
-        q: np.ndarray,
-        dq: np.ndarray,
-        kp: np.ndarray,
-        kd: np.ndarray,
-        tau: np.ndarray,
+        self, mode: np.ndarray, q: np.ndarray, dq: np.ndarray, kp: np.ndarray, kd: np.ndarray, tau: np.ndarray
     ) -> np.ndarray:
         """Give the motors of the model these gains; returns the action that tells them the rest, (j,).
 
@@ -171,17 +151,14 @@ class SimulatedRobot:
         mujoco.mju_quat2Mat(upwards, data.qpos[p + 3 : p + 7])
         felt = upwards.reshape(3, 3).T @ (data.qacc[v : v + 3] - self._model.opt.gravity)
         place = Odometry(position=data.qpos[p : p + 3].tolist(), velocity=data.qvel[v : v + 3].tolist())
+        quaternion, rates = data.qpos[p + 3 : p + 7].tolist(), data.qvel[v + 3 : v + 6].tolist()
         return State(
             seq=seq,
             time=self._time,
             mode=mode,
             answered=answered,
             motor_state=self._motor_states(),
-            imu_state=ImuState(
-                quaternion=data.qpos[p + 3 : p + 7].tolist(),
-                gyroscope=data.qvel[v + 3 : v + 6].tolist(),
-                accelerometer=felt.tolist(),
-            ),
+            imu_state=ImuState(quaternion=quaternion, gyroscope=rates, accelerometer=felt.tolist()),
             foot_force=self._forces(),
             odometry=place if self._odometry else None,
         )
@@ -191,8 +168,8 @@ class SimulatedRobot:
         robot, data = self._stepper.robot, self._stepper.data
         names, middle = robot.description.joints, robot.joint_middles
         q = np.array([robot.faults.fixed.get(name, m) for name, m in zip(names, middle, strict=True)])
-        dq, there = np.zeros(len(names)), np.array(self._joints) >= 0
-        known = np.array(self._joints)[there]
+        dq, there = np.zeros(len(names)), self._joints >= 0
+        known = self._joints[there]
         q[there] = data.qpos[self._model.jnt_qposadr[known]]
         dq[there] = data.qvel[self._model.jnt_dofadr[known]]
         controls = np.append(followed(self._model, data.ctrl, data.act), 0.0)[self._motors]
@@ -222,16 +199,8 @@ class SimulatedRobot:
         return data
 
 
-def _has(robot: Robot, geom: str) -> bool:
-    return mujoco.mj_name2id(robot.physics, mujoco.mjtObj.mjOBJ_GEOM, geom) >= 0
-
-
 class SimulatedLink(RobotLink):
-    """A link to a robot that is simulated in this process; the clock stands still between commands.
-
-    Args:
-        simulated: the robot.
-    """
+    """A link to a robot that is simulated in this process; the clock stands still between commands."""
 
     def __init__(self, simulated: SimulatedRobot) -> None:
         self._robot, self.face = simulated, simulated.face

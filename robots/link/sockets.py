@@ -39,17 +39,13 @@ def parse_address(address: str) -> tuple[str, int]:
     return found[1], int(found[2])
 
 
-def needs_keys(host: str) -> bool:
-    """Whether others than this machine can reach an address."""
-    try:
-        return not ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host != "localhost"
-
-
 def check_keys(host: str, keys: Path | None) -> None:
-    """Raise InvalidValueError where a link that others can reach has no keys."""
-    if keys is None and needs_keys(host):
+    """Refuse a link that others can reach without keys."""
+    try:
+        own = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        own = host == "localhost"
+    if keys is None and not own:
         raise InvalidValueError(
             f"{host} can be reached by others: name a folder of keys, --keys, or use 127.0.0.1"
         )
@@ -82,14 +78,11 @@ def unlock(socket: Any, keys: Path | None) -> None:
 def _load(folder: Path, name: str) -> tuple[bytes, bytes | None]:
     try:
         public, secret = zmq.auth.load_certificate(folder / name)
-    except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise InvalidFileError(f"{folder} has no key {name}: {_ADVICE}") from error
-    try:
         for key in (public, secret) if name.endswith("_secret") else (public,):
             if len(z85.decode(key or b"")) != 32:
                 raise ValueError("another length")
-    except (KeyError, ValueError, struct.error) as error:
-        raise InvalidFileError(f"the key {folder / name} is damaged: {_ADVICE}") from error
+    except (OSError, KeyError, ValueError, struct.error) as error:
+        raise InvalidFileError(f"{folder} has no key {name}, or a damaged one: {_ADVICE}") from error
     return public, secret
 
 

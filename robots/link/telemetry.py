@@ -1,7 +1,4 @@
-"""`McapLog`: telemetry as MCAP with messages of ROS 2, which Foxglove and Rerun decode; no ROS is needed.
-
-What cannot be written is an `InvalidFileError`, a missing mcap-ros2-support a `SurefootError`.
-"""
+"""`McapLog`: telemetry as MCAP with messages of ROS 2, which Foxglove and Rerun decode; no ROS is needed."""
 
 from __future__ import annotations
 
@@ -10,106 +7,69 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from robots.deployment.deployment import Telemetry
+from robots.deployment.traces import column_names, write_table
 from robots.errors import InvalidFileError, SurefootError
-from robots.files.atomic import explain_errors, replace_file, write_text
-from robots.link.driving import DrivenStep
+from robots.files.atomic import explain_errors, replace_file
+from robots.link.driving import DrivenStep, angles
 
 _CHUNK = 65_536  # bytes, of which those of the last chunk are lost when the process is killed
-_HEADER = """std_msgs/Header header
-"""
-_GEOMETRY = """
-================================================================================
-MSG: std_msgs/Header
-builtin_interfaces/Time stamp
-string frame_id
-================================================================================
-MSG: builtin_interfaces/Time
-int32 sec
-uint32 nanosec
-"""
-_VECTOR = """================================================================================
-MSG: geometry_msgs/Vector3
-float64 x
-float64 y
-float64 z
-"""
-_QUATERNION = """================================================================================
-MSG: geometry_msgs/Quaternion
-float64 x
-float64 y
-float64 z
-float64 w
-"""
-_JOINT_STATE = "string[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort"
-_IMU = """geometry_msgs/Quaternion orientation
-float64[9] orientation_covariance
-geometry_msgs/Vector3 angular_velocity
-float64[9] angular_velocity_covariance
-geometry_msgs/Vector3 linear_acceleration
-float64[9] linear_acceleration_covariance"""
-_TF = """geometry_msgs/TransformStamped[] transforms
-================================================================================
-MSG: geometry_msgs/TransformStamped
-std_msgs/Header header
-string child_frame_id
-geometry_msgs/Transform transform
-================================================================================
-MSG: geometry_msgs/Transform
-geometry_msgs/Vector3 translation
-geometry_msgs/Quaternion rotation"""
-_STEP = "string gait\nstring mode\nstring[] joints\nfloat64[] action\nstring[] feet\nfloat64[] contact"
-DEFINITIONS = {
-    "sensor_msgs/msg/JointState": _HEADER + _JOINT_STATE + _GEOMETRY,
-    "sensor_msgs/msg/Imu": _HEADER + _IMU + _GEOMETRY + _QUATERNION + _VECTOR,
-    "tf2_msgs/msg/TFMessage": _TF + _GEOMETRY + _QUATERNION + _VECTOR,
-    "surefoot_msgs/msg/ControlStep": _HEADER + _STEP + _GEOMETRY,
+# Definitions of ROS 2, of which a message's own stands before those of its parts
+_PARTS = {
+    "std_msgs/Header": "builtin_interfaces/Time stamp\nstring frame_id",
+    "builtin_interfaces/Time": "int32 sec\nuint32 nanosec",
+    "geometry_msgs/Vector3": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/Quaternion": "float64 x\nfloat64 y\nfloat64 z\nfloat64 w",
+    "geometry_msgs/Transform": "geometry_msgs/Vector3 translation\ngeometry_msgs/Quaternion rotation",
+    "geometry_msgs/TransformStamped": "std_msgs/Header header\nstring child_frame_id\n"
+    "geometry_msgs/Transform transform",
 }
+_MESSAGES = {
+    "sensor_msgs/msg/JointState": "std_msgs/Header header\nstring[] name\nfloat64[] position\n"
+    "float64[] velocity\nfloat64[] effort",
+    "sensor_msgs/msg/Imu": "std_msgs/Header header\n"
+    "geometry_msgs/Quaternion orientation\nfloat64[9] orientation_covariance\n"
+    "geometry_msgs/Vector3 angular_velocity\nfloat64[9] angular_velocity_covariance\n"
+    "geometry_msgs/Vector3 linear_acceleration\nfloat64[9] linear_acceleration_covariance",
+    "tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms",
+    "surefoot_msgs/msg/ControlStep": "std_msgs/Header header\nstring gait\nstring mode\nstring[] joints\n"
+    "float64[] action\nstring[] feet\nfloat64[] contact",
+}
+_ALL_PARTS = "".join(f"\n{80 * '='}\nMSG: {name}\n{text}" for name, text in _PARTS.items())
+DEFINITIONS = {name: text + _ALL_PARTS for name, text in _MESSAGES.items()}
 _TOPICS = ("/joint_states", "/imu", "/tf", "/control_step")
 
 
 class Reading(NamedTuple):
-    """A control step for the log: what `DrivenStep` or a row of `Telemetry` tells; None where unknown.
+    """A control step for the log: what `DrivenStep` or a row of `Telemetry` tells; None where unknown."""
 
-    Attributes:
-        time: [s].
-        positions, speeds, torques: of the joints, (j,).
-        quaternion: of the torso, w, x, y, z.
-        rates: about its own axes [rad/s].
-        acceleration: less that of free fall, along its own axes [m/s²].
-        place: of the torso [m].
-        action: what the controller told each joint, (j,).
-        contacts: of each foot: force [N], or 0 and 1, (f,).
-        mode: of the robot.
-    """
-
-    time: float
-    positions: Sequence[float]
-    speeds: Sequence[float]
-    torques: Sequence[float]
-    quaternion: Sequence[float]
-    rates: Sequence[float]
-    acceleration: Sequence[float] | None
-    place: Sequence[float] | None
-    action: Sequence[float]
-    contacts: Sequence[float]
-    mode: str
+    time: float  # [s]
+    positions: Sequence[float]  # of the joints, (j,)
+    speeds: Sequence[float]  # of the joints, (j,)
+    torques: Sequence[float]  # of the joints, (j,)
+    quaternion: Sequence[float]  # of the torso, w, x, y, z
+    rates: Sequence[float]  # about its own axes [rad/s]
+    acceleration: Sequence[float] | None  # less that of free fall, along its own axes [m/s²]
+    place: Sequence[float] | None  # of the torso [m]
+    action: Sequence[float]  # what the controller told each joint, (j,)
+    contacts: Sequence[float]  # of each foot: force [N], or 0 and 1, (f,)
+    mode: str  # of the robot
 
     @classmethod
     def of(cls, moment: DrivenStep) -> Reading:
         """That of a control step over a link."""
-        state = moment.state
+        state, motors, imu = moment.state, moment.state.motor_state, moment.state.imu_state
+        positions, speeds, torques = ([getattr(m, name) for m in motors] for name in ("q", "dq", "tau_est"))
         return cls(
             state.time,
-            [motor.q for motor in state.motor_state],
-            [motor.dq for motor in state.motor_state],
-            [motor.tau_est for motor in state.motor_state],
-            state.imu_state.quaternion,
-            state.imu_state.gyroscope,
-            state.imu_state.accelerometer,
+            positions,
+            speeds,
+            torques,
+            imu.quaternion,
+            imu.gyroscope,
+            imu.accelerometer,
             state.odometry.position if state.odometry else None,
             moment.action.tolist(),
             state.foot_force,
@@ -120,12 +80,7 @@ class Reading(NamedTuple):
 class McapLog:
     """Writes readings to an MCAP as they come: a log that was cut off can be read up to its last chunk.
 
-    Args:
-        path: the file; it is replaced.
-        joints: names, in the order of readings.
-        feet: likewise.
-        gait: what to call it.
-        into: a temporary file that is written instead.
+    The file is replaced, or `into`, a temporary one, is written instead.
     """
 
     def __init__(
@@ -150,19 +105,15 @@ class McapLog:
         """Add a control step."""
         nanoseconds = round(reading.time * 1e9)
         stamp = {"sec": nanoseconds // 10**9, "nanosec": nanoseconds % 10**9}
+        messages = zip(_TOPICS, self._schemas, self._messages(reading, stamp), strict=True)
         with explain_errors(f"{self._path} cannot be written"):
-            for topic, schema, message in zip(
-                _TOPICS, self._schemas, self._messages(reading, stamp), strict=True
-            ):
-                if message is not None:
-                    self._writer.write_message(
-                        topic, schema, message, nanoseconds, nanoseconds, self._sequence
-                    )
+            for told in messages:
+                if told[2] is not None:
+                    self._writer.write_message(*told, nanoseconds, nanoseconds, self._sequence)
             self._file.flush()
         self._sequence += 1
 
     def _messages(self, reading: Reading, stamp: dict[str, int]) -> tuple[dict[str, Any] | None, ...]:
-        """The message of each topic."""
         world, torso = ({"stamp": stamp, "frame_id": name} for name in ("world", "torso"))
         turned = dict(zip("wxyz", map(float, reading.quaternion), strict=True))
         felt = reading.acceleration
@@ -207,25 +158,15 @@ class McapLog:
 def write_mcap(telemetry: Telemetry, path: Path, *, gait: str) -> None:
     """Write the telemetry of a run in the simulation, whose joint speeds it does not have."""
     turned = Rotation.from_euler("xyz", telemetry.angles.reshape(-1, 3)).as_quat(scalar_first=True)
+    columns = telemetry.joint_angles, telemetry.torques, turned, telemetry.rates, telemetry.positions
+    rows = zip(telemetry.times.tolist(), *columns, telemetry.commands, telemetry.contacts, strict=True)
     with (
         replace_file(path) as temporary,
         McapLog(path, telemetry.joints, telemetry.feet, gait=gait, into=temporary) as log,
     ):
-        for i, time in enumerate(telemetry.times.tolist()):
+        for time, joints, torques, attitude, rates, place, action, contacts in rows:
             log.write(
-                Reading(
-                    time,
-                    telemetry.joint_angles[i],
-                    (),
-                    telemetry.torques[i],
-                    turned[i],
-                    telemetry.rates[i],
-                    None,
-                    telemetry.positions[i],
-                    telemetry.commands[i],
-                    telemetry.contacts[i],
-                    "driven",
-                )
+                Reading(time, joints, (), torques, attitude, rates, None, place, action, contacts, "driven")
             )
 
 
@@ -233,25 +174,21 @@ def write_link_csv(
     moments: Sequence[DrivenStep], path: Path, joints: Sequence[str], feet: Sequence[str], *, gait: str
 ) -> None:
     """Write control steps over a link as a CSV: the columns of `Telemetry.write_csv` that a robot has."""
-    rows = []
-    for moment in moments:
-        reading = Reading.of(moment)
-        angles = Rotation.from_quat(reading.quaternion, scalar_first=True).as_euler("xyz")
-        columns = {"time [s]": reading.time}
-        columns |= zip(("x [m]", "y [m]", "z [m]"), reading.place or 3 * [np.nan], strict=True)
-        for axis, angle, rate in zip(("roll", "pitch", "yaw"), angles, reading.rates, strict=True):
-            columns |= {f"{axis} [rad]": angle, f"{axis} rate [rad/s]": rate}
-        told = zip(joints, reading.positions, reading.torques, reading.action, strict=True)
-        for joint, q, torque, action in told:
-            columns |= {f"{joint} angle [rad]": q, f"{joint} torque [N m]": torque}
-            columns[f"{joint} command [-1..1]"] = action
-        columns |= {
-            f"{foot} contact [0/1]": float(f > 0) for foot, f in zip(feet, reading.contacts, strict=True)
-        }
-        rows.append(columns)
-    table = pd.DataFrame(rows)
-    table["gait"] = gait
-    write_text(path, table.to_csv(index=False, float_format="%.9g", na_rep="nan"))
+    readings, names = [Reading.of(moment) for moment in moments], column_names(joints, feet)
+    rows = {
+        "times": [reading.time for reading in readings],
+        "positions": [reading.place or 3 * [np.nan] for reading in readings],
+        "angles": [angles(moment.state) for moment in moments],
+        "rates": [reading.rates for reading in readings],
+        "joint_angles": [reading.positions for reading in readings],
+        "torques": [reading.torques for reading in readings],
+        "commands": [reading.action for reading in readings],
+        "contacts": [[force > 0 for force in reading.contacts] for reading in readings],
+    }
+    columns = dict[str, np.ndarray]()
+    for field, table in rows.items():
+        columns |= zip(names[field], np.asarray(table).reshape(-1, len(names[field])).T, strict=True)
+    write_table(columns, path, gait)
 
 
 def _vector(values: Sequence[float]) -> dict[str, float]:

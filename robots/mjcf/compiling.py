@@ -17,7 +17,7 @@ _ITERATIONS = 1000  # of any solver at most; MuJoCo's own default is 100 or less
 
 
 def new_data(model: mujoco.MjModel) -> mujoco.MjData:
-    """Data of a model about which MuJoCo neither prints warnings nor writes them to MUJOCO_LOG.TXT."""
+    """Data of a model whose warnings MuJoCo neither prints nor writes to MUJOCO_LOG.TXT."""
     data = mujoco.MjData(model)
     data.warning.number[:] = HEARD
     return data
@@ -55,12 +55,7 @@ def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
 
 
 def check_options(spec: mujoco.MjSpec, origin: str) -> None:
-    """Refuse options of an MJCF with which a simulation fails or never ends.
-
-    Args:
-        spec: of the MJCF.
-        origin: what to call it in errors.
-    """
+    """Refuse options of an MJCF with which a simulation fails or never ends."""
     option, (low, high) = spec.option, _TIMESTEP
     if not low <= option.timestep <= high:
         raise InvalidRobotError(

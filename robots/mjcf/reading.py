@@ -78,8 +78,7 @@ class _Collection:
     """An MJCF and the files that it refers to, which must be in its folder or below.
 
     Attributes:
-        text: without includes; as it was if it refers to no other file.
-        alone: whether that is so.
+        text: without includes; unchanged if it is `alone` and refers to no other file.
         files: the content of the files that it refers to, by the names that it uses.
     """
 
@@ -178,7 +177,6 @@ class _Collection:
 
 
 def _references(element: Element) -> list[str]:
-    """The attributes of an element that name files."""
     return [key for key, value in element.items() if value and key.lower().startswith("file")]
 
 
@@ -187,7 +185,6 @@ def _posix(name: str) -> PurePosixPath:
 
 
 def _drop_pictures(tree: Element, pictures: list[Element]) -> None:
-    """Leave out skins and textures in files, and what refers to these."""
     names = {element.get("name") or _posix(element.get("file", "")).stem for element in pictures}
     dropped = set(pictures)
     for parent in tree.iter():
@@ -246,7 +243,6 @@ def _drop_visuals(spec: mujoco.MjSpec, *, meshes: bool) -> None:
 
 
 def _show_others(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, paired: set[str]) -> None:
-    """Draw the hidden shapes of a geom's body in its place, in its colour."""
     first, last = spec.compiler.inertiagrouprange
     for other in geom.parent.geoms:
         weighs_alike = (first <= 0 <= last) == (first <= other.group <= last)
@@ -256,7 +252,6 @@ def _show_others(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, paired: set[str]) ->
 
 
 def _inline_mesh(mesh: mujoco.MjsMesh, model: mujoco.MjModel) -> None:
-    """Make a mesh's vertices and faces part of the text, instead of its file."""
     index = model.mesh(mesh.name).id
     first, count = model.mesh_vertadr[index], model.mesh_vertnum[index]
     rotation = np.zeros(9)
@@ -286,7 +281,6 @@ def _is_visual(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, paired: set[str]) -> b
 
 
 def _has_nameless(spec: mujoco.MjSpec) -> bool:
-    """Whether a keyframe, body, joint or geom has no name."""
     return any(not element.name for _, elements in _siblings(spec) for element in elements)
 
 

@@ -1,7 +1,7 @@
 """`screen`: a model that comes in a file is compiled by a process with limits before it is compiled here.
 
-A few lines of MJCF can ask for any amount of memory or time. What this process has accepted once, and what
-comes with the package, costs nothing.
+A few lines of MJCF can ask for any amount of memory or time. Models that this process accepted before, and
+included models, are not checked again.
 """
 
 import hashlib
@@ -43,11 +43,7 @@ def screen(xml: str, origin: str, files: Mapping[str, bytes] = _NO_FILES) -> Non
     """Refuse a text that MuJoCo cannot compile, or only with more memory or time than any robot needs.
 
     The process that compiles it can open no file: what is accepted needs none but those that are given.
-
-    Args:
-        xml: an MJCF.
-        origin: what to call it in errors.
-        files: the content of each file that it refers to, by a name that stands for the content.
+    `files` is the content of each, by a name that stands for the content.
     """
     if not _accepted:
         _accepted.update(_digest(path.read_text(encoding="utf-8"), ()) for path in MODELS.glob("*/*.xml"))
@@ -99,7 +95,6 @@ def _refusal(child: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def _exceeds(limit: str) -> str:
-    """A refusal for what a model takes, in words."""
     return f"is refused because it takes more than {limit}"
 
 

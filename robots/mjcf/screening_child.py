@@ -17,7 +17,6 @@ _LOG = 1_000_000  # bytes of its log file at most
 
 
 def _limit(memory: int, seconds: int) -> None:
-    """Limit this process, as far as the operating system can do that."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 

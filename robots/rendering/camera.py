@@ -37,12 +37,8 @@ class Camera:
 
     Args:
         model: of the robot, whole or damaged; it is not changed.
-        width: of the frames [pixels].
-        height: of the frames [pixels].
+        width, height: of the frames [pixels].
         canvas: what draws; None stands for OpenGL where it works, and for ray casting elsewhere.
-
-    Attributes:
-        canvas: what draws.
     """
 
     def __init__(
@@ -61,11 +57,10 @@ class Camera:
             )
         if canvas not in (None, "opengl", "raycasting"):
             raise InvalidValueError(f"canvas must be None, 'opengl' or 'raycasting', not {canvas!r}")
-        self.width = width
-        self.height = height
+        self.width, self.height = width, height
         self.canvas: CanvasKind = canvas or ("opengl" if rendering_problem() is None else "raycasting")
         self._model = copy.copy(model)  # canvases change theirs
-        self._view = _tracking_view(model) or _following_view(model)
+        self._view = _view(model)
         self._option = mujoco.MjvOption()
         self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
         make = RayCanvas if self.canvas == "raycasting" else _open_gl_canvas
@@ -78,21 +73,13 @@ class Camera:
         self.close()
 
     def close(self) -> None:
-        """Free the memory that drawing takes; a camera that is closed already stays so."""
+        """Free the memory that drawing takes."""
         if self._canvas is not None:
             self._canvas.close()
             self._canvas = None
 
     def frame(self, data: mujoco.MjData, glowing: Collection[str] = ()) -> np.ndarray:
-        """Draw a state.
-
-        Args:
-            data: of the same model, with everything that `mj_forward` derives from the state.
-            glowing: names of geoms that glow.
-
-        Returns:
-            The picture, (height, width, 3) uint8.
-        """
+        """Draw a state, after `mj_forward`, in which some geoms glow, (height, width, 3) uint8."""
         if self._canvas is None:
             raise RenderingError("the camera is closed")
         categories = mujoco.mjtCatBit.mjCAT_ALL
@@ -115,26 +102,19 @@ def rendering_note() -> str | None:
     return None if problem is None else f"drawn by ray casting, as {problem}"
 
 
-def _tracking_view(model: mujoco.MjModel) -> mujoco.MjvCamera | None:
-    """The model's first camera that moves along with a body."""
-    tracking = np.flatnonzero(np.isin(model.cam_mode, _TRACKING))
-    if not len(tracking):
-        return None
-    view = mujoco.MjvCamera()
-    view.type = mujoco.mjtCamera.mjCAMERA_FIXED
-    view.fixedcamid = int(tracking[0])
-    return view
-
-
-def _following_view(model: mujoco.MjModel) -> mujoco.MjvCamera:
-    """A camera that follows the torso from a distance at which the whole robot is seen."""
+def _view(model: mujoco.MjModel) -> mujoco.MjvCamera:
+    """The first tracking camera; or one that follows the torso from where the whole robot is seen."""
+    view, tracking = mujoco.MjvCamera(), np.flatnonzero(np.isin(model.cam_mode, _TRACKING))
+    if len(tracking):
+        view.type = mujoco.mjtCamera.mjCAMERA_FIXED
+        view.fixedcamid = int(tracking[0])
+        return view
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     torso = int(np.argmax(model.body_jntnum > 0))  # 0, the world, where nothing moves
     parts = model.body_rootid[model.geom_bodyid] == model.body_rootid[torso]  # (g,)
     offsets = np.linalg.norm(data.geom_xpos[parts] - data.subtree_com[torso], axis=1)
     radius = np.max(offsets + model.geom_rbound[parts], initial=0.0)
-    view = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, view)
     view.type = mujoco.mjtCamera.mjCAMERA_TRACKING
     view.trackbodyid = torso
@@ -173,7 +153,6 @@ class _OpenGLCanvas:
 
 
 def _open_gl_canvas(model: mujoco.MjModel, width: int, height: int) -> _OpenGLCanvas:
-    """A canvas, or an error that says why not."""
     # known from the first attempt in this process: another one can end the process, see there
     problem = rendering_problem()
     if problem is not None:
@@ -224,5 +203,4 @@ def rendering_problem() -> str | None:
 
 
 def _describe(error: Exception) -> str:
-    """An error's kind and the first line of its message."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 from matplotlib import style
 from matplotlib.figure import Figure
@@ -24,14 +25,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     with replace_file(path) as temporary, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # of a script that the font lacks, which shows boxes
         try:
-            figure.savefig(
-                temporary,
-                format="png",
-                dpi=_DPI,
-                bbox_inches="tight",
-                pad_inches=0,
-                bbox_extra_artists=drawn,
-                metadata={"Software": None},
-            )
+            area: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": 0, "bbox_extra_artists": drawn}
+            figure.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None}, **area)
         except (ValueError, OverflowError) as error:  # axes cannot be divided as far as numbers go
             raise InvalidValueError(f"{path} cannot be drawn, as for too large values: {error}") from error

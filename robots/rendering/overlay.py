@@ -26,21 +26,13 @@ _CAPTION_LINES = 3  # at most
 
 
 class Moment(NamedTuple):
-    """How an episode of a robot with f feet is going.
+    """How an episode of a robot with f feet is going."""
 
-    Attributes:
-        time: since the start [s].
-        ahead: how far the torso has come along x [m], or had when the robot fell.
-        fell: whether it has fallen, see `robots.falls`.
-        shares: of the time so far that each foot was on the ground, (f,).
-        touching: whether each foot is, (f,) bool.
-    """
-
-    time: float
-    ahead: float
-    fell: bool
-    shares: np.ndarray
-    touching: np.ndarray
+    time: float  # since the start [s]
+    ahead: float  # how far the torso has come along x [m], or had when the robot fell
+    fell: bool  # whether it has fallen, see `robots.falls`
+    shares: np.ndarray  # of the time so far that each foot was on the ground, (f,)
+    touching: np.ndarray  # whether each foot is, (f,) bool
 
 
 class Overlay:
@@ -52,8 +44,7 @@ class Overlay:
     Args:
         robot: whole or damaged; a foot that it lost is grey.
         caption: text below the robot's title, e.g. the gait's cell, in three lines at most; none if empty.
-        width: of the frames [pixels].
-        height: of the frames [pixels].
+        width, height: of the frames [pixels].
     """
 
     def __init__(self, robot: Robot, *, caption: str, width: int, height: int) -> None:
@@ -72,25 +63,15 @@ class Overlay:
         self._caption = self._fitted(caption, room, _CAPTION_LINES)
 
     def draw(self, frame: np.ndarray, moment: Moment) -> np.ndarray:
-        """Write on a frame.
-
-        Args:
-            frame: (height, width, 3) uint8, of the size that was announced; it stays as it is.
-            moment: what to write.
-
-        Returns:
-            A frame of the same shape.
-        """
+        """Write on a copy of a frame, (height, width, 3) uint8."""
         image = Image.fromarray(frame)
         pen = ImageDraw.Draw(image, "RGBA")
-        self._draw_header(
-            pen, f"{moment.ahead:.2f} m   {'it fell' if moment.fell else f'{moment.time:.1f} s'}"
-        )
+        time = "it fell" if moment.fell else f"{moment.time:.1f} s"
+        self._draw_header(pen, f"{moment.ahead:.2f} m   {time}")
         self._draw_feet(pen, moment.shares[self._rows], moment.touching[self._rows])
         return np.array(image)
 
     def _draw_header(self, pen: ImageDraw.ImageDraw, score: str) -> None:
-        """Draw the panel on the left."""
         lines = [*self._title, *self._caption, score]
         # room for a longer score, so that the width of the panel does not change
         wide = max(map(self._font.getlength, [*lines, "-000.00 m   000.0 s"]))
@@ -100,7 +81,6 @@ class Overlay:
             pen.text((x, y + number * self._step), line, fill=color, font=self._font)
 
     def _draw_feet(self, pen: ImageDraw.ImageDraw, shares: np.ndarray, touching: np.ndarray) -> None:
-        """Draw the panel on the right."""
         unit = self._text
         inner = self._right - unit
         left = self._size[0] - unit - self._right
@@ -112,12 +92,8 @@ class Overlay:
             shade = color if touching[row] else tuple(int(_DIM * part) for part in color)
             lamp = (round(x), round(top), round(x) + round(0.75 * unit), round(top) + round(0.75 * unit))
             pen.ellipse(lamp, fill=color if touching[row] else _TROUGH)
-            pen.text(
-                (x + 1.3 * unit, y + row * self._step),
-                name,
-                fill=_TEXT if touching[row] else _QUIET,
-                font=self._font,
-            )
+            place, tone = (x + 1.3 * unit, y + row * self._step), _TEXT if touching[row] else _QUIET
+            pen.text(place, name, fill=tone, font=self._font)
             start = end - _BAR * unit
             pen.rectangle((start, top, end, bottom), fill=_TROUGH)
             if shares[row] > 0:
@@ -125,7 +101,6 @@ class Overlay:
 
     @property
     def _step(self) -> float:
-        """From line to line [pixels]."""
         return 1.35 * self._text
 
     def _panel(self, pen: ImageDraw.ImageDraw, left: float, wide: float, lines: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Pictures of robots in PNG files: what is refused before one is drawn, and `draw_robot`."""
+"""`draw_robot` draws a picture of a robot as a PNG; `check_picture` refuses a wrong path before the work."""
 
 from pathlib import Path
 

@@ -6,10 +6,6 @@ import numpy as np
 _FURTHEST = 1e10  # [m] to which rays are followed
 _SUN = 10_000.0  # a light from one direction stands this many times the model's extent away
 _GAP = 1e-4  # what a light's ray misses by less than this many times the model's extent is lit
-_CONTRAST = 0.05  # neighbouring pixels whose brightness differs by more are an edge, and get more rays
-_AROUND = np.array([[-0.375, -0.125], [-0.125, 0.375], [0.125, -0.375], [0.375, 0.125]])  # of them [pixels]
-_BRIGHTNESS = np.array([0.3, 0.5, 0.2])  # of red, green and blue
-_FAR = 1000.0  # an orthographic view starts this many times its height behind its camera
 _GLIMMER = 0.3  # MuJoCo shows a scene without lights in this much light from everywhere
 _TILE = 0.5  # [m] side of the squares of a floor that has a texture ...
 _TONES = 0.92, 1.08  # ... whose mean colour they have times this
@@ -19,18 +15,16 @@ _ROLES = [int(mujoco.mjtTextureRole.mjTEXROLE_RGB), int(mujoco.mjtTextureRole.mj
 
 
 class RayCanvas:
-    """Draws what rays from the eye hit: one ray for each pixel, and four for each pixel along an edge.
+    """Draws what rays from the eye hit, one ray for each pixel, in perspective.
 
-    Geoms of all kinds are drawn in the colours of their materials and the mean colour of their textures,
-    shaded by Lambert's law; a floor with a texture has squares of two tones. Spotlights shine in all
-    directions. Highlights, reflections, sites, tendons, skins and geoms that are less than half opaque are
-    left out.
+    Geoms are drawn in the colours of their materials and the mean colour of their textures, shaded by
+    Lambert's law; a floor with a texture has squares of two tones. Spotlights shine in all directions.
+    Highlights, reflections, sites, tendons, skins and geoms less than half opaque are left out.
 
     Args:
         model: the robot; transparent geoms are moved to a hidden group of it, and the boxes in which MuJoCo
             looks for the geoms of a body grow.
-        width: of the frames [pixels].
-        height: of the frames [pixels].
+        width, height: of the frames [pixels].
     """
 
     def __init__(self, model: mujoco.MjModel, width: int, height: int) -> None:
@@ -38,10 +32,10 @@ class RayCanvas:
         textures = [
             -1 if material < 0 else model.mat_texid[material, _ROLES].max() for material in model.geom_matid
         ]
-        self._tints = np.array([_mean_color(model, texture) for texture in textures])  # (g, 3)
+        self._tints = np.array([mean_color(model, texture) for texture in textures])  # (g, 3)
         self._tiled = np.isin(model.geom_type, _GROUND) & (np.array(textures) >= 0)
         skies = np.flatnonzero(model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX))
-        self._sky = _mean_color(model, skies[0]) if len(skies) else np.zeros(3)
+        self._sky = mean_color(model, skies[0]) if len(skies) else np.zeros(3)
         self._groups = mujoco.MjvOption().geomgroup.copy()
         for geom in range(model.ngeom):
             if geom_color(model, geom)[3] < 0.5:
@@ -55,16 +49,8 @@ class RayCanvas:
 
     def draw(self, data: mujoco.MjData, scene: mujoco.MjvScene) -> np.ndarray:
         """Draw a scene made of a state, (height, width, 3) uint8."""
-        colors = self._look(data, scene, self._centers)
-        edges = _find_edges(colors.reshape(self._shape)).ravel()
-        places = (self._centers[edges, None] + _AROUND).reshape(-1, 2)
-        colors[edges] = self._look(data, scene, places).reshape(-1, len(_AROUND), 3).mean(axis=1)
-        return np.rint(255 * colors).astype(np.uint8).reshape(self._shape)
-
-    def _look(self, data: mujoco.MjData, scene: mujoco.MjvScene, places: np.ndarray) -> np.ndarray:
-        """Colours that are seen through places of the frame [pixels from its upper left corner], (n, 3)."""
         eye, corner, steps = _view(scene, *self._shape[:2])
-        rays = corner + places[:, :1] * steps[0] + places[:, 1:] * steps[1]
+        rays = corner + self._centers[:, :1] * steps[0] + self._centers[:, 1:] * steps[1]
         geoms, distances, normals = self._cast(data, eye, rays)
         hit = np.flatnonzero(geoms >= 0)
         geoms, rays, normals = geoms[hit], rays[hit], normals[hit]
@@ -80,9 +66,9 @@ class RayCanvas:
         tiles = np.floor(points[:, :2] / _TILE).astype(int).sum(axis=1) % 2
         near = np.linalg.norm(points - eye, axis=1) < _PALE
         tones = np.where(self._tiled[geoms] & near, np.take(_TONES, tiles), 1.0)
-        colors = np.tile(self._sky, (len(places), 1))
+        colors = np.tile(self._sky, (len(self._centers), 1))
         colors[hit] = light * flat[geoms] * tones[:, None]
-        return np.minimum(colors, 1, out=colors)
+        return np.rint(255 * colors.clip(max=1)).astype(np.uint8).reshape(self._shape)
 
     def _light(
         self,
@@ -134,7 +120,7 @@ def _widen_boxes(model: mujoco.MjModel) -> None:
         model.bvh_aabb[model.body_bvhadr[body]] = 3 * [0.0] + 3 * [reach[model.geom_bodyid == body].max()]
 
 
-def _mean_color(model: mujoco.MjModel, texture: int) -> np.ndarray:
+def mean_color(model: mujoco.MjModel, texture: int) -> np.ndarray:
     """Mean red, green and blue of a texture, (3,); white of -1, none."""
     if texture < 0:
         return np.ones(3)
@@ -156,20 +142,5 @@ def _view(scene: mujoco.MjvScene, height: int, width: int) -> tuple[np.ndarray, 
     tall = camera.frustum_top - camera.frustum_bottom
     wide = 2 * camera.frustum_width or tall * width / height
     eye, ahead = camera.pos.astype(np.float64), float(camera.frustum_near)
-    if camera.orthographic:
-        ahead = _FAR * tall
-        eye -= ahead * forward
     corner = ahead * forward + (camera.frustum_center - wide / 2) * right + camera.frustum_top * up
     return eye, corner, np.stack((wide / width * right, -tall / height * up))
-
-
-def _find_edges(colors: np.ndarray) -> np.ndarray:
-    """Which pixels of a frame, (height, width, 3), differ from a neighbour, (height, width) bool."""
-    edges = np.zeros(colors.shape[:2], np.bool_)
-    brightness = colors @ _BRIGHTNESS
-    down, across = (np.abs(np.diff(brightness, axis=axis)) > _CONTRAST for axis in (0, 1))
-    edges[1:] |= down
-    edges[:-1] |= down
-    edges[:, 1:] |= across
-    edges[:, :-1] |= across
-    return edges

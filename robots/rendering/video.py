@@ -23,34 +23,14 @@ FASTEST = {".mp4": 1000.0, ".gif": 50.0}
 
 
 class VideoWriter:
-    """Encodes frames while they come; `open_video` makes one.
-
-    Args:
-        target: the file to write.
-        encoding: options of ffmpeg.
-        fps: frames per second.
-    """
+    """Encodes frames for a file while they come, by options of ffmpeg; `open_video` makes one."""
 
     def __init__(self, target: Path, encoding: str, fps: float) -> None:
         self._target, self._encoding, self._fps = target, encoding, fps
-        self._shape: tuple[int, ...] | None = None
         self._ffmpeg: subprocess.Popen[bytes] | None = None
 
     def add(self, frame: np.ndarray) -> None:
-        """Append a frame, (height, width, 3) uint8, as large as those before.
-
-        An mp4 leaves out the last row or column of an odd number.
-        """
-        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or min(frame.shape) < 2:
-            raise InvalidValueError(
-                "frame must be (height, width, 3) uint8 of at least 2 x 2 pixels, "
-                f"not {frame.shape} {frame.dtype}"
-            )
-        if self._shape not in (None, frame.shape):
-            raise InvalidValueError(
-                f"frame must have the shape of those before, {self._shape}, not {frame.shape}"
-            )
-        self._shape = frame.shape
+        """Append a frame, (height, width, 3) uint8, as large as those before; an mp4 cuts odd sizes."""
         self._ffmpeg = self._ffmpeg or self._start(frame.shape[1], frame.shape[0])
         assert self._ffmpeg.stdin is not None
         try:
@@ -86,17 +66,17 @@ class VideoWriter:
             raise RenderingError(f"videos need ffmpeg: apt install ffmpeg ({error})") from error
 
 
+def check_video(path: Path) -> None:
+    """Refuse a video in another format than those that can be written."""
+    if path.suffix.lower() not in _FORMATS:
+        raise InvalidValueError(f"{path} must end in {' or '.join(_FORMATS)}")
+
+
 @contextmanager
 def open_video(path: Path, *, fps: float) -> Iterator[VideoWriter]:
-    """Write a video; the file at `path` changes only when the body has ended well.
-
-    Args:
-        path: of the video; its extension, .mp4 (H.264) or .gif, tells the format.
-        fps: frames per second, at most 1000, or 50 for a GIF.
-    """
+    """Write an .mp4 (H.264) or .gif; the file changes only when the body has ended well."""
+    check_video(path)
     kind = path.suffix.lower()
-    if kind not in _FORMATS:
-        raise InvalidValueError(f"{path} must end in {' or '.join(_FORMATS)}")
     if not 0 < fps <= FASTEST[kind]:
         raise InvalidValueError(f"fps of {path} must be above 0 and at most {FASTEST[kind]:g}, not {fps}")
     with replace_file(path) as temporary:

@@ -1,13 +1,8 @@
-"""`Backend`: what runs episodes; `ModelBatch`: the robots that it runs them on.
-
-The threads of this machine are one backend (`robots.simulation.threads`), a cluster is another one
-(`repertoire.execution.cluster`). Whoever needs episodes is handed a backend.
-"""
+"""`Backend`: what runs episodes, such as threads or a cluster; `ModelBatch`: the robots of these episodes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -21,15 +16,9 @@ OnFinished = Callable[[int], None]
 
 
 class ModelBatch:
-    """Robots that share their controllers and measures, such as models of one robot, or a robot with damages.
+    """Robots that share their controllers and measures, such as models of one robot.
 
-    A backend keeps what it prepares for a batch as long as the batch exists: keep one that is used again.
-
-    Attributes:
-        robots: all of them, at least one.
-
-    Raises:
-        InvalidValueError: there is no robot, or they differ in more than they may.
+    Backends may prepare a batch once and keep that as long as the batch exists: reuse the same object.
     """
 
     def __init__(self, *robots: Robot) -> None:
@@ -43,40 +32,8 @@ class ModelBatch:
             )
         self.robots = robots
 
-    def checked(
-        self, solutions: np.ndarray, seeds: np.ndarray, models: np.ndarray | None, request: Request
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Request]:
-        """The arguments of `Backend.run` in the form in which backends use them: arrays, `models` given.
 
-        Raises:
-            InvalidValueError: see `Backend.run`.
-        """
-        refuse_masked(solutions)
-        solutions = np.ascontiguousarray(solutions, np.float32)
-        robot, n = self.robots[0], len(solutions)
-        expected = robot.controller.parameter_count
-        if solutions.ndim != 2 or solutions.shape[1] != expected:
-            raise InvalidValueError(
-                f"parameters must have shape (n, {expected}) for {robot.name}'s {robot.controller.shape} "
-                f"controller, not {solutions.shape}"
-            )
-        seeds = _one_each("seeds", seeds, n, "integers")
-        if n and seeds.min() < 0:
-            raise InvalidValueError(f"seeds must not be negative, but one is {seeds.min()}")
-        if not np.isfinite(solutions).all():
-            bad = np.flatnonzero(~np.isfinite(solutions).all(axis=1))
-            raise InvalidValueError(f"parameters must be finite, but are not at rows {bad[:10].tolist()}")
-        models = _one_each("models", np.zeros(n, np.int64) if models is None else models, n, "integers")
-        least, most = (models.min(), models.max()) if n else (0, 0)
-        if not 0 <= least <= most < len(self.robots):
-            limit = len(self.robots) - 1
-            raise InvalidValueError(f"models must be from 0 to {limit}, not {least} to {most}")
-        if request.observed is not None:
-            request = replace(request, observed=_one_each("observed", request.observed, n, "booleans"))
-        return solutions, seeds, models, request
-
-
-def _one_each(name: str, values: np.ndarray, n: int, kind: Literal["integers", "booleans"]) -> np.ndarray:
+def _one_each(name: str, values: np.ndarray, n: int, kind: str = "integers") -> np.ndarray:
     values = any_array(values)
     if values.shape != (n,) or values.dtype.kind not in {"integers": "iu", "booleans": "b"}[kind]:
         raise InvalidValueError(f"{name} must be {n} {kind}, not {values.dtype} of shape {values.shape}")
@@ -103,7 +60,6 @@ class Backend(ABC):
         """What to note about results: under `workers`, what these had instead of what this machine has."""
         return {}
 
-    @abstractmethod
     def run(
         self,
         batch: ModelBatch,
@@ -121,7 +77,7 @@ class Backend(ABC):
             solutions: parameters of controllers, (n, p), taken as float32.
             seeds: of the episodes, (n,) non-negative integers.
             models: which robot of the batch runs each, (n,) integers; the first by default.
-            request: what to find out in addition to objectives and measures; no gradients.
+            request: what to find out in addition to objectives and measures.
             on_finished: called, perhaps from other threads, with the number of episodes finished so far.
 
         Raises:
@@ -129,3 +85,38 @@ class Backend(ABC):
                 finite, or there is no such model.
             SurefootError: the episodes cannot be run.
         """
+        refuse_masked(solutions)
+        solutions = np.ascontiguousarray(solutions, np.float32)
+        robot, n = batch.robots[0], len(solutions)
+        expected = robot.controller.parameter_count
+        if solutions.ndim != 2 or solutions.shape[1] != expected:
+            raise InvalidValueError(
+                f"parameters must have shape (n, {expected}) for {robot.name}'s {robot.controller.shape} "
+                f"controller, not {solutions.shape}"
+            )
+        if not np.isfinite(solutions).all():
+            bad = np.flatnonzero(~np.isfinite(solutions).all(axis=1))
+            raise InvalidValueError(f"parameters must be finite, but are not at rows {bad[:10].tolist()}")
+        seeds = _one_each("seeds", seeds, n)
+        if n and seeds.min() < 0:
+            raise InvalidValueError(f"seeds must not be negative, but one is {seeds.min()}")
+        models = _one_each("models", np.zeros(n, np.int64) if models is None else models, n)
+        least, most = (models.min(), models.max()) if n else (0, 0)
+        if not 0 <= least <= most < len(batch.robots):
+            limit = len(batch.robots) - 1
+            raise InvalidValueError(f"models must be from 0 to {limit}, not {least} to {most}")
+        if request.observed is not None:
+            request = replace(request, observed=_one_each("observed", request.observed, n, "booleans"))
+        return self._run(batch, solutions, seeds, models, request, on_finished)
+
+    @abstractmethod
+    def _run(
+        self,
+        batch: ModelBatch,
+        solutions: np.ndarray,
+        seeds: np.ndarray,
+        models: np.ndarray,
+        request: Request,
+        on_finished: OnFinished | None,
+    ) -> Episodes:
+        """Do what `run` says; all arguments are checked, solutions are float32, and every model is given."""

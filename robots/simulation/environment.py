@@ -19,18 +19,12 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
 
     An episode is a pure function of the seed given to `reset` and of the actions. A `reset` without a seed
     draws the next episode's seed from the environment's own generator. `info` holds "measures",
-    "distance" [m], "energy" [J] and "diverged" of the episode so far. Copies and pickles go on where the
-    original was.
+    "distance" [m], "energy" [J] and "diverged" of the episode so far.
 
     Args:
         robot: the robot, or the name of one, or the path of a YAML.
         render_mode: None or "rgb_array".
         width, height: of rendered frames [pixels].
-
-    Raises:
-        UnknownNameError: there is no robot of that name.
-        InvalidRobotError: the path is not that of a robot's YAML.
-        InvalidValueError: there is no such render mode.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012 (Gymnasium's)
@@ -56,30 +50,18 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self.robot.action_dim,), np.float32)
         self._stepper = Stepper(self.robot)
         self._size = (width, height)
-        self._closed = False
         self._camera: Any = None  # made when the first frame is asked for: that takes a moment
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Start an episode; see the class about seeds.
-
-        Raises:
-            InvalidValueError: the environment was closed, or the seed is too large.
-        """
-        self._check_open()
+        """Start an episode; see the class about seeds."""
         super().reset(seed=seed)
         episode = int(self.np_random.integers(2**63)) if seed is None else seed
         return self._stepper.reset(episode), self._info()
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Simulate one control step; actions are clipped to [-1, 1].
-
-        Raises:
-            InvalidValueError: there was no `reset`, the environment was closed, or the action has another
-                shape or is not finite.
-        """
-        self._check_open()
+        """Simulate one control step; actions are clipped to [-1, 1]."""
         over = self._stepper.step(action)
         tally = self._stepper.tally
         terminated = bool(tally.terminated)
@@ -97,18 +79,10 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         return self._camera.frame(self._stepper.posed_data())
 
     def close(self) -> None:
-        """Free the camera; there is nothing more to simulate."""
-        self._closed = True
+        """Free the camera."""
         if self._camera is not None:
             self._camera.close()
             self._camera = None
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise InvalidValueError("the environment was closed: make another one")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_camera": None}  # a copy makes one of its own
 
     def _info(self) -> dict[str, Any]:
         return {

@@ -21,36 +21,24 @@ class Episodes(Evaluations):
     Their objectives are sums of rewards, their measures those of the robot's description, their steps the
     control steps survived. What a real robot or another simulator does not tell is None, or NaN among the
     measures.
-
-    Attributes:
-        distances: progress towards the target [m], (n,).
-        energies: mechanical work of the motors, both signs counted [J], (n,).
-        fell: whether the robot fell, see `robots.falls`, or the simulation diverged, (n,). Only episodes of
-            `Robot.until_it_falls` end with it.
-        midway: progress after two fifths of the longest episode, or at the end of a shorter one [m], (n,).
-        lateral: displacement to the left of the start at the end [m], (n,).
-        heading: yaw at the end [rad], (n,).
-        paths: length of the torso's way over the ground, swaying included [m], (n,); None if unknown.
-        contacts: share of the control steps survived in which each foot touched the floor, (n, f).
-        turned: how far the torso turned, to the left less to the right [rad], (n,); 0 in the x-z plane; None
-            if unknown.
-        observed: whose observations count in `moments` unless they diverged, (n,) bool; None if no one's.
-        sums: of each episode's observations, and of their squares, (n, 2, o); None likewise.
-        traces: of each episode what its sensors read, (n,) of objects: (its steps, columns) float32, see
-            `robots.simulation.trace`, without rows where it diverged; None unless requested.
     """
 
-    distances: np.ndarray
-    energies: np.ndarray
+    distances: np.ndarray  #: progress towards the target [m], (n,)
+    energies: np.ndarray  #: mechanical work of the motors, both signs counted [J], (n,)
+    #: whether the robot fell, see `robots.falls`, or the simulation diverged, (n,); only episodes of
+    #: `Robot.until_it_falls` end with it
     fell: np.ndarray
+    #: progress after two fifths of the longest episode, or at the end of a shorter one [m], (n,)
     midway: np.ndarray
-    lateral: np.ndarray
-    heading: np.ndarray
-    contacts: np.ndarray
-    paths: np.ndarray | None = None
-    turned: np.ndarray | None = None
+    lateral: np.ndarray  #: displacement to the left of the start at the end [m], (n,)
+    heading: np.ndarray  #: yaw at the end [rad], (n,)
+    contacts: np.ndarray  #: share of the control steps survived in which each foot touched the floor, (n, f)
+    paths: np.ndarray | None = None  #: length of the torso's way over the ground, swaying included [m], (n,)
+    turned: np.ndarray | None = None  #: how far the torso turned to the left [rad], (n,); 0 in the x-z plane
+    #: whose observations count in `moments` unless they diverged, (n,) bool; None if no one's
     observed: np.ndarray | None = None
-    sums: np.ndarray | None = None
+    sums: np.ndarray | None = None  #: of each episode's observations, and of their squares, (n, 2, o)
+    #: of each episode, (n,) of objects: (steps, columns) float32, see `TraceColumns`; no rows if it diverged
     traces: np.ndarray | None = None
     moments: ObservationMoments | None = field(init=False, default=None)
 
@@ -64,11 +52,8 @@ class Episodes(Evaluations):
     def from_tallies(cls, robot: Robot, tallies: np.ndarray, contacts: np.ndarray, **others: Any) -> Episodes:
         """The results of episodes that have ended.
 
-        Args:
-            robot: that ran them, whole or damaged.
-            tallies: what the kernels added up, records of `TALLY`, (n,).
-            contacts: control steps in which each foot was in contact, (n, f).
-            **others: what was requested, as the attributes of the same names.
+        They follow from records of `TALLY`, (n,), from the control steps in which each foot was in contact,
+        (n, f), and from attributes that were requested.
         """
         diverged, steps = tallies["diverged"].copy(), tallies["steps"].copy()
         shares = np.where(diverged[:, None], np.nan, contacts / np.maximum(steps, 1)[:, None])

@@ -66,7 +66,7 @@ def observe(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[floa
 def _read_imu(task: Task, episode: EpisodeState, yaw: float) -> None:
     """Write what an IMU on the torso reads behind the other readings."""
     constants, row, imu, readings = task.constants[0], episode.row, task.imu, episode.readings
-    qpos, qvel, first = constants.root_qpos, constants.root_qvel, readings.size - 10
+    qpos, qvel, first = constants.root_qpos, constants.root_qvel, readings.size - 10 - 3 * constants.flies
     if constants.planar:
         angle = row[qpos + 2]
         gx, gy, gz = np.sin(angle), 0.0, -np.cos(angle)
@@ -84,6 +84,16 @@ def _read_imu(task: Task, episode: EpisodeState, yaw: float) -> None:
             felt = episode.sensordata[constants.accelerometer + i]
         readings[first + 6 + i] = 0.1 * felt
     readings[first + 9] = yaw
+    if constants.flies:
+        x, y, z = imu[3, 0], imu[3, 1], imu[3, 2]
+        vx, vy, vz = row[qvel], row[qvel + 1], row[qvel + 2]
+        # in the torso's frame: its own speed turned into it, and the IMU's around it
+        sx = (1 - 2 * (c * c + d * d)) * vx + 2 * (b * c + a * d) * vy + 2 * (b * d - a * c) * vz
+        sy = 2 * (b * c - a * d) * vx + (1 - 2 * (b * b + d * d)) * vy + 2 * (c * d + a * b) * vz
+        sz = 2 * (b * d + a * c) * vx + 2 * (c * d - a * b) * vy + (1 - 2 * (b * b + c * c)) * vz
+        sx, sy, sz = sx + wy * z - wz * y, sy + wz * x - wx * z, sz + wx * y - wy * x
+        for i in range(3):
+            readings[first + 10 + i] = 0.1 * (imu[i, 0] * sx + imu[i, 1] * sy + imu[i, 2] * sz)
 
 
 @compiled()
@@ -98,18 +108,10 @@ def compose(
     seed: np.uint64,
     observation: np.ndarray,
 ) -> None:
-    """Make an observation of what sensors read in a control step and in those before.
+    """Make an observation (o,) of what sensors read in a control step and in those before.
 
-    Args:
-        quantities: a record of each number that is new in a control step, (q,).
-        entries: a record of each number of an observation, (o,): which quantity, of how many steps ago.
-        readings: of the sensors, (r,) float32.
-        told: the last action, (a,) float32.
-        command: speed [m/s], turn [rad/s], and what turns added up to since the start [rad].
-        past: the quantities of the last control steps, (steps, q) float32; the step 0 fills it.
-        step: number of the control step.
-        seed: of the episode, from which noise derives.
-        observation: (o,) float32.
+    The other arrays are those of `Task` and `EpisodeState`; step 0 fills `past`. The command is a speed
+    [m/s], a turn [rad/s], and what turns added up to since the start [rad].
     """
     depth = past.shape[0]
     now = step % depth
@@ -131,8 +133,8 @@ def compose(
         if step == 0:
             past[:, i] = past[0, i]
     for i in range(entries.size):
-        observation[i] = past[(step - entries[i].lag) % depth, entries[i].quantity]
-    clip(observation)
+        value, limit = past[(step - entries[i].lag) % depth, entries[i].quantity], entries[i].limit
+        observation[i] = min(max(value, -limit), limit)
 
 
 @compiled()
@@ -173,13 +175,7 @@ def rescaled(task: Task, row: np.ndarray, j: int) -> float:
 
 @compiled()
 def normal(seed: int | np.uint64, step: int, channel: int) -> float:
-    """A standard normal number that depends on its arguments alone, so that no thread keeps a generator.
-
-    Args:
-        seed: of the episode.
-        step: control step, not negative.
-        channel: below 2^20.
-    """
+    """A standard normal number that depends on its arguments alone; channels are below 2^20."""
     state = _mixed(uint64(seed) + _GOLDEN * (uint64(step) * uint64(1 << 20) + uint64(channel) + uint64(1)))
     first, second = _uniform(state), _uniform(_mixed(state + _GOLDEN))
     return math.sqrt(-2.0 * math.log(1.0 - first)) * math.cos(2.0 * math.pi * second)  # Box and Muller 1958

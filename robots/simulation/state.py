@@ -16,7 +16,6 @@ from robots.falls import limits_of
 from robots.model import ACCELEROMETER, contact_sensor
 from robots.motors import ABSENT, Motors, followed, motor_of
 from robots.robot import Robot
-from robots.task.observations import Channel
 from robots.task.reward import PRESETS, TERMS
 from robots.task.terrain import field_of
 
@@ -26,6 +25,10 @@ _TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its 
 
 # value of a reading that is stuck, or NaN; standard deviation of its noise; step that it is rounded to, or 0
 _SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32), ("step", np.float32)], align=True)
+# see `observing.compose`
+_FLOATS = ("factor", "offset", "noise", "turns", "phase")
+_QUANTITY = np.dtype([("kind", _INT), ("source", _INT), *((name, _FLOAT) for name in _FLOATS)], align=True)
+_ENTRY = np.dtype([("quantity", _INT), ("lag", _INT), ("limit", _FLOAT)], align=True)
 # place of a foot [m], and control steps since it touched the floor
 _FOOT = np.dtype([("x", _FLOAT), ("y", _FLOAT), ("airborne", _INT)], align=True)
 TALLY = np.dtype(
@@ -63,75 +66,41 @@ _TALLIED: Any = namedtuple("Tally", TALLY.names or ())  # type: ignore[misc]
 
 
 class Task(NamedTuple):
-    """What the kernels need to know of a robot.
+    """What the kernels need to know of a robot."""
 
-    Attributes:
-        constants: one record, (1,).
-        joints: a record for each actuated joint, (j,).
-        soles: sensor-data columns of each foot's soles, padded with ABSENT, (f, s).
-        places: column of a row of state where the place of each foot's first sole is, or ABSENT, (f,).
-        untouched: feet that a robot that is alive does not touch the floor with, (f,) bool.
-        sensors: a record for each reading, (r,).
-        quantities: a record for each number of an observation that is new in a control step, (q,), and
-        entries: one for each number of an observation, (o,); see `observing.compose`. None for the paper's.
-        imu: what turns the torso's frame into that of the IMU, (3, 3).
-        parts: a record for each body whose place counts for the robot's position, (p,); none where the torso
-            alone does, whose place is known without them.
-        links: a record for each body that drag slows down, parents before children, (l,); none without drag.
-        ground: heights of the points of a floor that is a height field [m], (rows along y, columns along x)
-            float32; none of a level floor, whose height is 0.
-    """
-
-    constants: np.ndarray
-    joints: np.ndarray
-    soles: np.ndarray
-    places: np.ndarray
-    untouched: np.ndarray
-    sensors: np.ndarray
-    quantities: np.ndarray
-    entries: np.ndarray
-    imu: np.ndarray
-    parts: np.ndarray
-    links: np.ndarray
-    ground: np.ndarray
+    constants: np.ndarray  # one record, (1,)
+    joints: np.ndarray  # a record for each actuated joint, (j,)
+    soles: np.ndarray  # sensor-data columns of each foot's soles, padded with ABSENT, (f, s)
+    places: np.ndarray  # column of a row of state with the place of each foot's first sole, or ABSENT, (f,)
+    untouched: np.ndarray  # feet with which a robot that is alive does not touch the floor, (f,) bool
+    sensors: np.ndarray  # a record for each reading, (r,)
+    # see `observing.compose`; none for the paper's observations
+    quantities: np.ndarray  # a record for each number of an observation that is new in a control step, (q,)
+    entries: np.ndarray  # a record for each number of an observation, (o,)
+    imu: np.ndarray  # what turns the torso's frame into that of the IMU, then its place there [m], (4, 3)
+    parts: np.ndarray  # a record for each body whose place is the robot's, (p,); none if that is the torso's
+    links: np.ndarray  # a record for each body that drag slows down, parents first, (l,); none without drag
+    ground: np.ndarray  # heights of a floor that is a height field [m], (rows along y, columns along x)
 
 
 class EpisodeState(NamedTuple):
-    """What the kernels read and write during an episode.
+    """What the kernels read and write during an episode."""
 
-    Attributes:
-        row: MuJoCo's positions, velocities, controls and places of bodies, (n,) float64.
-        sensordata: MuJoCo's.
-        warnings: how often MuJoCo raised each kind of warning, counted from `HEARD`.
-        readings: what the robot's sensors read now, (r,) float32.
-        observation: what its controller sees now, (o,) float32; of the paper's, the readings themselves.
-        told: what its controller told the joints last, (a,) float32.
-        past: the quantities of the last control steps, (steps, q) float32.
-        action: of the last control step as it arrived at the motors, (a,) float32.
-        pending: actions that have not reached the motors yet, (delay, a) float32.
-        contacts: control steps that each foot was in contact, (f,).
-        touching: whether each foot is in contact now, (f,).
-        tally: what the episode has added up so far, one record, (1,).
-        drag: torque and force of each link's drag about the robot's centre of mass, (l, 6); scratch memory.
-        last_action: what arrived at the motors in the control step before, (a,) float32.
-        feet: a record for each foot, (f,): where it was in the control step before, and for how long it has
-            been in the air.
-    """
-
-    row: np.ndarray
-    sensordata: np.ndarray
-    warnings: np.ndarray
-    readings: np.ndarray
-    observation: np.ndarray
-    told: np.ndarray
-    past: np.ndarray
-    action: np.ndarray
-    pending: np.ndarray
-    contacts: np.ndarray
-    touching: np.ndarray
-    tally: np.ndarray
-    drag: np.ndarray
-    last_action: np.ndarray
+    row: np.ndarray  # MuJoCo's positions, velocities, controls and places of bodies, (n,) float64
+    sensordata: np.ndarray  # MuJoCo's
+    warnings: np.ndarray  # how often MuJoCo raised each kind of warning, counted from `HEARD`
+    readings: np.ndarray  # what the sensors read now, (r,) float32
+    observation: np.ndarray  # what the controller sees now, (o,) float32; of the paper's, the readings
+    told: np.ndarray  # the last action of the controller, clipped to ±1, (a,) float32
+    past: np.ndarray  # the quantities of the last control steps, (steps, q) float32
+    action: np.ndarray  # of the last control step as it arrived at the motors, (a,) float32
+    pending: np.ndarray  # actions that have not reached the motors yet, (delay, a) float32
+    contacts: np.ndarray  # control steps in which each foot was in contact, (f,)
+    touching: np.ndarray  # whether each foot is in contact now, (f,)
+    tally: np.ndarray  # what the episode has added up so far, one record, (1,)
+    drag: np.ndarray  # torque and force of each link's drag about the centre of mass, (l, 6); scratch memory
+    last_action: np.ndarray  # what arrived at the motors in the control step before, (a,) float32
+    # a record for each foot, (f,): its place in the control step before, and its time in the air
     feet: np.ndarray
 
 
@@ -139,38 +108,32 @@ _TASKS: WeakKeyDictionary[Robot, Task] = WeakKeyDictionary()
 
 
 def task_of(robot: Robot, data: mujoco.MjData) -> Task:
-    """Where the parts of a robot are in a row of its state, which is part of its data.
-
-    It is looked up once for each robot: all data of a model have the same layout.
-    """
+    """The task of a robot, made once: all data of its model have the same layout."""
     if robot not in _TASKS:
         _TASKS[robot] = _make_task(robot, data)
     return _TASKS[robot]
 
 
 def _make_task(robot: Robot, data: mujoco.MjData) -> Task:
-    description, faults = robot.description, robot.faults
+    faults, alive = robot.faults, robot.description.alive
     sensors = np.recarray(len(robot.channels), _SENSOR)
     sensors.stuck = _by_channel(robot, faults.stuck, np.nan)
     sensors.noise = _by_channel(robot, faults.noisy, 0.0)
     sensors.step = _by_channel(robot, faults.rounded, 0.0)
     quantities, entries = composition(robot)
-    untouched = np.array([foot in description.alive.untouched for foot in description.feet])
-    parts = _parts(robot, data)
-    links = _links(robot, data)
     return Task(
         constants=_constants(robot, data),
         joints=_joints(robot, data),
         soles=_soles(robot),
         places=_places(robot, data),
-        untouched=untouched,
+        untouched=np.array([foot in alive.untouched for foot in robot.description.feet]),
         sensors=sensors,
         quantities=quantities,
         entries=entries,
-        imu=imu_axes(robot),
-        parts=parts,
-        links=links,
-        ground=_ground(robot),
+        imu=np.vstack([imu_axes(robot), _imu_place(robot)]),
+        parts=_parts(robot, data),
+        links=_links(robot, data),
+        ground=_ground(robot)[0],
     )
 
 
@@ -204,10 +167,10 @@ def read_tally(state: EpisodeState) -> Any:
 
 
 def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """One record of numbers, (1,)."""
     model, description, faults = robot.physics, robot.description, robot.faults
     alive, torso, qvel = description.alive, model.body(description.torso), _column(data, data.qvel)
-    limits = limits_of(robot)
+    limits, command = limits_of(robot), description.command
+    speeds, turns = (command.speed, command.turn) if command else ((0.0, 0.0), (0.0, 0.0))
     root, planar = robot.root_joint, not robot.moves_freely
     along = int(planar and model.jnt_axis[root, 0] != 1)  # the slides of a planar robot have any order
     up = 1 - along if planar else 2
@@ -241,12 +204,17 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "max_steps": description.episode_steps,
         "midway": max(1, round(MIDWAY * description.episode_steps)),
         **_weights(robot),
-        **_commands(robot),
-        **_ground_places(robot),
+        # the ranges that commands are drawn from [m/s, rad/s]
+        "slowest": speeds[0],
+        "fastest": speeds[1],
+        "rightmost": turns[0],
+        "leftmost": turns[1],
+        **_ground(robot)[1],
         "floor": data.geom_xpos[model.geom(description.floor).id, 2],  # height of one that is a plane [m]
         "delay": faults.delay,
         "gravity": np.linalg.norm(model.opt.gravity),
         "accelerometer": _accelerometer(model),
+        "flies": description.observations.flies,
         "composed": not description.observations.as_published,
         "faulty": bool(faults.stuck or faults.noisy or faults.rounded),
         "swapped": bool(faults.swapped),
@@ -254,27 +222,20 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return _records(1, values)
 
 
-def _ground(robot: Robot) -> np.ndarray:
-    """Heights of the points of a floor that is a height field, see `Task`."""
+def _ground(robot: Robot) -> tuple[np.ndarray, dict[str, float]]:
+    """Heights of the ground, see `Task`; where these points begin, and how far they are apart [m]."""
     if (found := field_of(robot.physics, robot.description.floor)) is None:
-        return np.zeros((0, 0), np.float32)
+        flat = {"ground_x": 0.0, "ground_y": 0.0, "ground_dx": 1.0, "ground_dy": 1.0}
+        return np.zeros((0, 0), np.float32), flat
     model, (floor, field) = robot.physics, found
     rows, columns, first = model.hfield_nrow[field], model.hfield_ncol[field], model.hfield_adr[field]
     heights = model.hfield_data[first : first + rows * columns].reshape(rows, columns)
-    return np.asarray(model.geom_pos[floor, 2] + model.hfield_size[field, 2] * heights, np.float32)
-
-
-def _ground_places(robot: Robot) -> dict[str, float]:
-    """Where these points are [m], and how far from each other."""
-    if (found := field_of(robot.physics, robot.description.floor)) is None:
-        return {"ground_x": 0.0, "ground_y": 0.0, "ground_dx": 1.0, "ground_dy": 1.0}
-    model, (floor, field) = robot.physics, found
     (x, y), (half_x, half_y) = model.geom_pos[floor, :2], model.hfield_size[field, :2]
-    return {
+    return np.asarray(model.geom_pos[floor, 2] + model.hfield_size[field, 2] * heights, np.float32), {
         "ground_x": x - half_x,
         "ground_y": y - half_y,
-        "ground_dx": 2 * half_x / (model.hfield_ncol[field] - 1),
-        "ground_dy": 2 * half_y / (model.hfield_nrow[field] - 1),
+        "ground_dx": 2 * half_x / (columns - 1),
+        "ground_dy": 2 * half_y / (rows - 1),
     }
 
 
@@ -290,29 +251,23 @@ def _weights(robot: Robot) -> dict[str, float | bool]:
     }
 
 
-def _commands(robot: Robot) -> dict[str, float]:
-    """The ranges that commands are drawn from [m/s, rad/s]; 0 where there are none."""
-    command = robot.description.command
-    (slowest, fastest), (rightmost, leftmost) = (
-        (command.speed, command.turn) if command else ((0.0, 0.0), (0.0, 0.0))
-    )
-    return {"slowest": slowest, "fastest": fastest, "rightmost": rightmost, "leftmost": leftmost}
-
-
 def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """A record of each actuated joint, (j,); 0 for the actuator of one that is absent."""
     model, description, names = robot.physics, robot.description, robot.description.joints
     joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names]
     motors = [motor_of(model, name) for name in names]
     middle, half_range = robot.joint_middles, robot.joint_half_ranges
-    fixed = [robot.faults.fixed.get(name, np.nan) for name in names]
+    gone = (
+        {name: robot.start_of(name) for name in names} if description.controller.misses_joints_at_home else {}
+    )
+    fixed = [robot.faults.fixed.get(name, gone.get(name, np.nan)) for name in names]
     drives = Motors.of(model, names)
+    controls, activations = (_column(data, part) + np.arange(part.size) for part in (data.ctrl, data.act))
     values = {
         # columns of a row of state, or ABSENT
         "qpos": _addresses(joints, model.jnt_qposadr, 0),
         "qvel": _addresses(joints, model.jnt_dofadr, _column(data, data.qvel)),
-        "ctrl": _addresses(motors, np.arange(model.nu), _column(data, data.ctrl)),
-        "told": _addresses(motors, _followed(model, data), 0),  # what the actuator's force follows
+        "ctrl": _addresses(motors, controls, 0),
+        "told": _addresses(motors, followed(model, controls, activations), 0),  # what the force follows
         "middle": middle,  # of the joint's range [rad or m]
         "half_range": half_range,
         # position that an absent joint reads, rescaled like the others
@@ -329,14 +284,7 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return _records(len(joints), values)
 
 
-def _followed(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    """Columns of a row of state that the forces of actuators follow, (u,)."""
-    controls = _column(data, data.ctrl) + np.arange(model.nu)
-    return followed(model, controls, _column(data, data.act) + np.arange(model.na))
-
-
 def _parts(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """A record of each body that has points of the robot's position, (p,)."""
     model, position = robot.physics, robot.description.position or {}
     bodies = {name: mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name) for name in position}
     present = {index: np.array(position[name]) for name, index in bodies.items() if index != ABSENT}
@@ -407,7 +355,6 @@ def _row(task: Task, data: mujoco.MjData) -> np.ndarray:
 
 
 def _by_channel(robot: Robot, values: Mapping[str, float], otherwise: float) -> np.ndarray:
-    """A number for each reading, (r,) float32."""
     return np.array([values.get(channel.name, otherwise) for channel in robot.channels], np.float32)
 
 
@@ -416,25 +363,15 @@ def composition(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     given = () if robot.description.observations.as_published else robot.entries
     distinct = list(dict.fromkeys(entry._replace(lag=0) for entry in given))
     numbers = {entry: number for number, entry in enumerate(distinct)}
-    read = [robot.channels[entry.source] if entry.kind == 0 else Channel("", "") for entry in distinct]
-    scales = np.array([entry.scale for entry in distinct], _FLOAT)
-    zeros = np.array(
-        [channel.zero - entry.zero for channel, entry in zip(read, distinct, strict=True)], _FLOAT
-    )
-    quantities = {
-        "kind": np.array([entry.kind for entry in distinct], _INT),
-        "source": np.array([entry.source for entry in distinct], _INT),
-        "factor": scales / np.array([channel.gain for channel in read], _FLOAT),
-        "offset": scales * zeros,
-        "noise": abs(scales) * np.array([entry.noise for entry in distinct], _FLOAT),
-        "turns": np.array([entry.turns for entry in distinct], _FLOAT),
-        "phase": np.array([entry.phase for entry in distinct], _FLOAT),
-    }
-    entries = {
-        "quantity": np.array([numbers[entry._replace(lag=0)] for entry in given], _INT),
-        "lag": np.array([entry.lag for entry in given], _INT),
-    }
-    return _records(len(distinct), quantities), _records(len(given), entries)
+    quantities = []
+    for entry in distinct:
+        gain, zero = robot.channels[entry.source][-2:] if entry.kind == 0 else (1.0, 0.0)
+        offset, noise = entry.scale * (zero - entry.zero), abs(entry.scale) * entry.noise
+        quantities.append(
+            (entry.kind, entry.source, entry.scale / gain, offset, noise, entry.turns, entry.phase)
+        )
+    entries = [(numbers[entry._replace(lag=0)], entry.lag, np.float32(entry.limit)) for entry in given]
+    return np.array(quantities, _QUANTITY).view(np.recarray), np.array(entries, _ENTRY).view(np.recarray)
 
 
 def make_past(quantities: np.ndarray, entries: np.ndarray) -> np.ndarray:
@@ -451,8 +388,12 @@ def imu_axes(robot: Robot) -> np.ndarray:
     return np.ascontiguousarray(turned.reshape(3, 3).T)
 
 
+def _imu_place(robot: Robot) -> np.ndarray:
+    site = robot.description.observations.imu
+    return np.zeros(3) if site is None else robot.physics.site(site).pos
+
+
 def _accelerometer(model: mujoco.MjModel) -> int:
-    """Where in sensor data the accelerometer is, or ABSENT."""
     sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, ACCELEROMETER)
     return ABSENT if sensor == ABSENT else int(model.sensor_adr[sensor])
 
@@ -463,7 +404,6 @@ def _addresses(indices: list[int], addresses: np.ndarray, offset: int) -> np.nda
 
 
 def _soles(robot: Robot) -> np.ndarray:
-    """Sensor-data columns of each foot's soles, padded with ABSENT, (f, s)."""
     model, feet = robot.physics, robot.description.feet
     table = np.full((len(feet), max(map(len, feet.values()))), ABSENT, np.int64)
     for row, (foot, soles) in enumerate(feet.items()):
@@ -476,7 +416,6 @@ def _soles(robot: Robot) -> np.ndarray:
 
 
 def _places(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """Where in a row of state the place of each foot's first sole is, or ABSENT, (f,)."""
     names = [soles[0] for soles in robot.description.feet.values()]
     geoms = [mujoco.mj_name2id(robot.physics, mujoco.mjtObj.mjOBJ_GEOM, name) for name in names]
     return _addresses(geoms, 3 * np.arange(robot.physics.ngeom), _column(data, data.geom_xpos))

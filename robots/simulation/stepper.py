@@ -1,7 +1,7 @@
 """`Stepper`: one robot in simulation, a control step at a time or a whole episode in compiled code.
 
-MuJoCo is called from compiled code by the address of its function. A whole episode therefore needs the
-interpreter only at its beginning, and the controller and MuJoCo's data stay in the cache of one core.
+MuJoCo is called from compiled code by the address of its function, so that a whole episode needs the
+interpreter only at its beginning.
 """
 
 import ctypes
@@ -11,16 +11,14 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from robots.arrays import real_array, whole_number
-from robots.compilation import INTERPRETED, compiled
+from robots.compilation import call_address, compiled
+from robots.controllers.controller import Actor
 from robots.errors import InvalidValueError
 from robots.mjcf.compiling import HEARD, library_path, new_data
 from robots.model import knows_halves
-from robots.motors import ABSENT
+from robots.motors import ABSENT, motor_of
 from robots.robot import Robot
 from robots.seeds import MOST_SEED
 from robots.simulation.state import EpisodeState, Task, make_state, read_tally, task_of
@@ -41,20 +39,21 @@ from robots.task.measures import measured
 _NOT_WATCHED = np.zeros((2, 0))  # the sums of observations that nobody asked for
 _NOT_RECORDED = np.zeros((0, 0), np.float32)  # the transitions, or the trace, that nobody asked for
 _NEVER = np.zeros(1, np.bool_)  # the flag of an episode that is not abandoned
-_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+# of the tally, where another model of a robot takes over
+_KEPT = (
+    "initial_distance", "initial_x", "initial_y", "objective", "energy", "path", "turned",
+    "ahead", "height_sum", "midway",
+)  # fmt: skip
 
 
 class Stepper:
     """Simulates one robot; for one thread at a time.
 
     An episode is a pure function of the robot, the seed and the actions, bit for bit: it is the same whether
-    it is made of `reset` and `step` or by `run`. Copies and pickles go on where the original was.
-
-    Args:
-        robot: whole or damaged.
+    it is made of `reset` and `step` or by `run`.
 
     Attributes:
-        robot: the same.
+        robot: whole or damaged.
         controller: the robot's, which `run` uses.
         data: MuJoCo's, of `robot.physics`; what the caller changes in it counts.
         state: what the kernels read and write. `state.observation`, `state.action`, `state.touching` and the
@@ -76,6 +75,7 @@ class Stepper:
         if robot.description.drag:  # which is added between the halves
             self._steps = self._halves._replace(anew=True)
         self._sizes, self._memory = self.controller.arguments()
+        self._actor = Actor(self.controller)
         self._begun = False
 
     def reset(self, seed: int) -> np.ndarray:
@@ -85,13 +85,10 @@ class Stepper:
         return self.state.observation.copy()
 
     def carry_on(self, seed: int, *, going: bool = False) -> None:
-        """Start an episode from the state in which the robot is, not from its first pose.
+        """Start an episode from the present state; delayed actions still reach the motors.
 
-        Heights count from where they counted before, and actions under way still reach the motors.
-
-        Args:
-            seed: of the noise of sensors.
-            going: whether the controller goes on in its cycle; control steps then count on.
+        Heights count from where they counted before, and where `going`, control steps too, so that the
+        controller goes on in its cycle. The seed is that of the noise of sensors.
         """
         mujoco.mj_kinematics(self.robot.physics, self.data)
         if self._begun:
@@ -101,11 +98,7 @@ class Stepper:
         self._begun = True
 
     def step(self, action: np.ndarray) -> bool:
-        """Simulate one control step; returns whether it ended the episode, see `over`.
-
-        Args:
-            action: (a,), clipped to [-1, 1].
-        """
+        """Simulate a control step of an action (a,), clipped to ±1; returns whether the episode ended."""
         if not self._begun:
             raise InvalidValueError("an episode begins with reset: call it before the first step")
         action = real_array("an action", action, np.float32)
@@ -120,12 +113,12 @@ class Stepper:
         return bool(_advance(self._steps, self._task, self.state))
 
     def drive(self, parameters: np.ndarray) -> bool:
-        """Simulate one control step with the action of the robot's controller; returns as `step` does.
+        """As `step`, with the action of the robot's controller with these parameters, (p,)."""
+        return self.step(self.action(parameters))
 
-        Args:
-            parameters: of the controller, (p,), taken as float32.
-        """
-        return self.step(self.controller.act(parameters, self.state.observation, self.tally.steps))
+    def action(self, parameters: np.ndarray) -> np.ndarray:
+        """What the robot's controller does next with parameters, (p,); another gait takes over gently."""
+        return self._actor(parameters, self.state.observation, self.tally.steps)
 
     def read(self, row: np.ndarray) -> None:
         """Write what the sensors read after a control step, and what was told, as a row of a trace, (c,)."""
@@ -142,16 +135,15 @@ class Stepper:
         transitions: np.ndarray = _NOT_RECORDED,
         trace: np.ndarray = _NOT_RECORDED,
     ) -> None:
-        """Run the episode of a seed to its end, driven by the robot's controller.
+        """Run the episode of a seed to its end, driven by the robot's controller with parameters (p,).
 
         Args:
-            parameters: of the controller, (p,), taken as float32.
+            parameters: see above.
             seed: of the initial joint angles and of the noise of sensors.
             abandoned: (1,) bool; when another thread sets it, the episode stops, and its result is worthless.
             sums: (2, o) to add the observations and their squares to, or (2, 0).
-            transitions: (steps, columns) float32, to be filled with a row for each control step, see
-                `TransitionColumns`; or without rows.
-            trace: likewise, see `robots.simulation.trace`.
+            transitions: to be filled with a row for each control step, see `TransitionColumns`, or no rows.
+            trace: the same, see `TraceColumns`.
         """
         parameters = self.controller.checked_parameters(parameters)
         self._place(seed)
@@ -174,7 +166,7 @@ class Stepper:
 
     @property
     def tally(self) -> Any:
-        """What the episode has added up so far, as named Python numbers; see `robots.simulation.state`."""
+        """What the episode has added up so far, as named Python numbers, see `TALLY`."""
         return read_tally(self.state)
 
     @property
@@ -207,13 +199,6 @@ class Stepper:
         mujoco.mj_forward(self.robot.model, data)
         return data
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        physics = np.empty(mujoco.mj_stateSize(self.robot.physics, _STATE))
-        mujoco.mj_getState(self.robot.physics, self.data, physics, _STATE)
-        # the first two parts of the state are MuJoCo's own
-        own = tuple(part.copy() for part in self.state[2:])
-        return _restored, (self.robot, physics, own, self._begun)
-
     def _place(self, seed: int) -> None:
         """Put the robot in its first pose, with the joint angles of a seed added."""
         seed = whole_number("seed", seed, 0, MOST_SEED)
@@ -228,6 +213,40 @@ class Stepper:
         self._begun = True
 
 
+def take_over(new: Stepper, old: Stepper) -> None:
+    """Put a robot where another model of it was: joints are where they were, new ones at their start.
+
+    Actuators go on with what they were told, behind their filters, too.
+    """
+    before, after = old.robot.physics, new.robot.physics
+    new.data.qpos[:], new.data.qvel[:], new.data.time = start_positions(new.robot), 0, old.data.time
+    for number in range(after.njnt):
+        name = after.joint(number).name
+        known = mujoco.mj_name2id(before, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if known != ABSENT:
+            new.data.joint(name).qpos[:] = old.data.joint(known).qpos
+            new.data.joint(name).qvel[:] = old.data.joint(known).qvel
+    for joint in new.robot.description.joints:
+        motor, known = motor_of(after, joint), motor_of(before, joint)
+        if ABSENT in (motor, known):
+            continue
+        new.data.ctrl[motor] = old.data.ctrl[known]
+        place, former = after.actuator_actadr[motor], before.actuator_actadr[known]
+        if ABSENT not in (place, former):
+            new.data.act[place] = old.data.act[former]
+    seed, tally = int(old.tally.seed), new.state.tally[0]
+    new.carry_on(seed)
+    tally.initial_height, tally.steps = old.tally.initial_height, old.tally.steps
+    for name in ("told", "last_action", "past"):
+        getattr(new.state, name)[:] = getattr(old.state, name)
+    new.carry_on(seed, going=True)  # periodic gaits where they were, and others see what they saw
+    for name in _KEPT:
+        setattr(tally, name, getattr(old.tally, name))
+    new.state.contacts[:] = old.state.contacts
+    if new.state.pending.shape == old.state.pending.shape:  # actions on their way to the motors
+        new.state.pending[:] = old.state.pending
+
+
 class _Physics(NamedTuple):
     """What it takes to simulate: the addresses of MuJoCo's functions and of their arguments."""
 
@@ -240,7 +259,6 @@ class _Physics(NamedTuple):
 
 
 def _physics(derive: str, move: str, model: mujoco.MjModel, data: mujoco.MjData) -> _Physics:
-    """Simulation by functions of MuJoCo's, given by their names."""
     addresses = _address_of(derive), _address_of(move)
     return _Physics(*addresses, move == "mj_step2", False, model._address, data._address)
 
@@ -249,40 +267,6 @@ def _physics(derive: str, move: str, model: mujoco.MjModel, data: mujoco.MjData)
 def _address_of(function: str) -> int:
     """Address of one of MuJoCo's functions in the library that the Python bindings have loaded already."""
     return ctypes.cast(ctypes.CDLL(str(library_path()))[function], ctypes.c_void_p).value or 0
-
-
-def _interpreted_call(address: int, model: int, data: int) -> None:
-    """Call the function at an address with a model and data at theirs, where compilation is switched off."""
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)(model, data)
-
-
-def _compiled_call(_context: Any, _address: Any, _model: Any, _data: Any) -> tuple[Any, Callable]:
-    """The same for compiled code. Numba's own function arguments cost 30 µs where Python passes them."""
-
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        pointer = cgutils.voidptr_t
-        kind = cgutils.ir.FunctionType(cgutils.ir.VoidType(), (pointer, pointer)).as_pointer()
-        function, *addresses = arguments
-        builder.call(
-            builder.inttoptr(function, kind), [builder.inttoptr(value, pointer) for value in addresses]
-        )
-        return context.get_dummy_value()
-
-    return types.void(types.intp, types.intp, types.intp), generate
-
-
-_call: Any = _interpreted_call if INTERPRETED else intrinsic(_compiled_call)
-
-
-def _restored(robot: Robot, physics: np.ndarray, own: tuple[np.ndarray, ...], begun: bool) -> Stepper:
-    """A stepper that goes on where another one was; see `Stepper.__reduce__`."""
-    stepper = Stepper(robot)
-    mujoco.mj_setState(robot.physics, stepper.data, physics, _STATE)
-    mujoco.mj_kinematics(robot.physics, stepper.data)
-    for part, values in zip(stepper.state[2:], own, strict=True):
-        part[:] = values
-    stepper._begun = begun
-    return stepper
 
 
 @compiled()
@@ -294,9 +278,9 @@ def simulate(physics: _Physics, task: Task, state: EpisodeState) -> None:
     """
     for substep in range(task.constants[0].substeps):
         if physics.halved and (substep > 0 or physics.anew):
-            _call(physics.derive, physics.model, physics.data)
+            call_address(physics.derive, physics.model, physics.data)
         add_drag(task, state)
-        _call(physics.move, physics.model, physics.data)
+        call_address(physics.move, physics.model, physics.data)
         if task.constants[0].slowed:
             slow_positions(task, state)
 
@@ -309,7 +293,7 @@ def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
     sound = is_sound(task, state)
     if sound:  # or else MuJoCo would start again from the first pose
         sense(task, state)  # in the last step of physics, so before anything is derived anew
-        _call(physics.derive, physics.model, physics.data)
+        call_address(physics.derive, physics.model, physics.data)
     return score(task, state, sound)
 
 
@@ -328,8 +312,7 @@ def _run(
     trace: np.ndarray,
     abandoned: np.ndarray,
 ) -> None:
-    """Run the episode whose initial state is in the row of state; see `Stepper.run`."""
-    _call(physics.derive, physics.model, physics.data)
+    call_address(physics.derive, physics.model, physics.data)
     begin(task, state, seed)
     inputs, outputs = state.observation.size, state.observation.size + state.action.size
     ended = False

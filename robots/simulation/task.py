@@ -24,32 +24,19 @@ _motor_torque, _trace_columns = compiled()(motor_torque), compiled()(trace_colum
 
 @compiled()
 def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
-    """Start the episode of a seed, whose row of state is already as it is in the beginning."""
-    pose, tally = _pose(task, episode.row), episode.tally[0]
-    tally.objective = 0.0
-    tally.reward = 0.0
-    tally.steps = 0
-    tally.energy = 0.0
-    tally.initial_height = pose[2]
-    position = _position(task, episode.row)
-    tally.initial_distance = _target_distance(position)
-    tally.target_distance = tally.initial_distance
-    tally.midway = 0.0
+    """Start the episode of a seed, whose initial state the row of state already holds."""
+    pose, tally, position = _pose(task, episode.row), episode.tally[0], _position(task, episode.row)
+    tally.steps, tally.seed, tally.initial_height = 0, seed, pose[2]
+    tally.objective, tally.reward, tally.energy, tally.midway = 0.0, 0.0, 0.0, 0.0
+    tally.initial_distance = tally.target_distance = _target_distance(position)
     tally.x, tally.y, tally.yaw = pose[0], pose[1], pose[5]
     tally.initial_x, tally.initial_y = pose[0], pose[1]
-    tally.ahead = 0.0
-    tally.height_sum = 0.0
-    tally.path = 0.0
-    tally.turned = 0.0
-    tally.lateral = 0.0
-    tally.heading = 0.0
-    tally.seed = seed
+    tally.ahead, tally.height_sum, tally.path = 0.0, 0.0, 0.0
+    tally.turned, tally.lateral, tally.heading = 0.0, 0.0, 0.0
     constants = task.constants[0]
     tally.commanded_speed = constants.slowest + uniform(seed, 0) * (constants.fastest - constants.slowest)
     tally.commanded_turn = constants.rightmost + uniform(seed, 1) * (constants.leftmost - constants.rightmost)
-    tally.down, tally.fell = 0, False
-    tally.terminated = False
-    tally.diverged = False
+    tally.down, tally.fell, tally.terminated, tally.diverged = 0, False, False, False
     for foot in range(episode.contacts.size):
         episode.contacts[foot] = 0
         episode.touching[foot] = False
@@ -57,20 +44,17 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
         place = task.places[foot]
         if place != ABSENT:
             episode.feet[foot].x, episode.feet[foot].y = episode.row[place], episode.row[place + 1]
-    for j in range(episode.last_action.size):
-        episode.last_action[j] = 0.0
-        episode.told[j] = 0.0
-    for step in range(episode.pending.shape[0]):
-        for j in range(episode.pending.shape[1]):
-            episode.pending[step, j] = 0.0
+    episode.last_action[:] = 0.0
+    episode.told[:] = 0.0
+    episode.pending[:] = 0.0
     observe(task, episode, pose, position)
 
 
 @compiled()
 def carry_on(task: Task, episode: EpisodeState, seed: np.uint64, going: bool) -> None:
-    """Start an episode where another one ended: actions that are on their way to the motors still arrive.
+    """Start an episode where another one ended: delayed actions still reach the motors.
 
-    Going on, the controller keeps its place in its cycle and what it observed.
+    With `going` the controller keeps its place in its cycle and what it observed.
     """
     steps, height = episode.tally[0].steps, episode.tally[0].initial_height
     told, past = episode.told.copy(), episode.past.copy()
@@ -89,10 +73,7 @@ def carry_on(task: Task, episode: EpisodeState, seed: np.uint64, going: bool) ->
 
 @compiled()
 def apply_action(task: Task, episode: EpisodeState) -> None:
-    """Clip the action to [-1, 1] and hand it to the motors that are there, late if need be.
-
-    The action is overwritten with what arrived.
-    """
+    """Clip the action to [-1, 1] and apply it, perhaps late; it is overwritten with what arrived."""
     delay = task.constants[0].delay
     for j in range(task.joints.size):
         episode.told[j] = min(max(episode.action[j], np.float32(-1.0)), np.float32(1.0))
@@ -200,10 +181,7 @@ def sense(task: Task, episode: EpisodeState) -> None:
 def score(task: Task, episode: EpisodeState, sound: bool) -> bool:
     """Add a simulated control step to the tally and observe its result; returns whether the episode ended.
 
-    Args:
-        task: of the robot.
-        episode: whose row of state has the places of bodies after the step, if it is sound.
-        sound: see `is_sound`.
+    The row of state must have the places of bodies after the step, if it is sound, see `is_sound`.
     """
     tally, pose = episode.tally[0], _pose(task, episode.row)
     if sound:
@@ -223,7 +201,6 @@ def score(task: Task, episode: EpisodeState, sound: bool) -> bool:
 
 @compiled()
 def _reward(task: Task, episode: EpisodeState, pose: _Pose, position: tuple[float, float]) -> None:
-    """Add up the reward of a control step."""
     constants, tally, row = task.constants[0], episode.tally[0], episode.row
     joints = task.joints.size
     work, effort, power, at_limit = 0.0, 0.0, 0.0, 0
@@ -290,10 +267,7 @@ def _further_terms(task: Task, episode: EpisodeState, pose: _Pose, progress: flo
 
 @compiled()
 def _footwork(task: Task, episode: EpisodeState) -> tuple[float, float]:
-    """How far feet slid on the floor in a control step [m], and how long steps that ended in it were [s].
-
-    The time of each step counts less the least swing.
-    """
+    """How far feet slid in a step [m], and the time of swings that ended in it, less the least each [s]."""
     constants, slip, swing = task.constants[0], 0.0, 0.0
     for number in range(task.places.size):
         foot, place = episode.feet[number], task.places[number]
@@ -314,7 +288,6 @@ def _footwork(task: Task, episode: EpisodeState) -> tuple[float, float]:
 
 @compiled()
 def _move_on(task: Task, episode: EpisodeState, pose: _Pose) -> None:
-    """Add a control step to the torso's way over the ground."""
     tally = episode.tally[0]
     x, y, z, _, _, yaw = pose
     tally.path += np.hypot(x - tally.x, y - tally.y)
@@ -337,10 +310,7 @@ def _torque(task: Task, row: np.ndarray, j: int) -> float:
 
 @compiled()
 def record(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
-    """Write what the sensors read after a control step behind the action, which the row already holds.
-
-    See `robots.simulation.trace` for the columns.
-    """
+    """Write what the sensors read after a control step behind the action, see `TraceColumns`."""
     constants, row = task.constants[0], episode.row
     joints, feet = task.joints.size, episode.touching.size
     at = _trace_columns(joints, feet)
@@ -360,7 +330,6 @@ def record(task: Task, episode: EpisodeState, trace: np.ndarray) -> None:
 
 @compiled()
 def _alive(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
-    """Whether a robot is alive, see `robots.description.Alive`."""
     constants = task.constants[0]
     alive = pose[2] > constants.min_height and abs(pose[4]) < constants.max_pitch
     if constants.min_upright >= -1.0:
@@ -372,7 +341,6 @@ def _alive(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
 
 @compiled()
 def _is_up(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
-    """Whether a robot that is alive is upright, too, see `robots.falls`."""
     constants, height = task.constants[0], episode.tally[0].initial_height
     leaning = np.cos(pose[3]) * np.cos(pose[4])
     return bool(leaning > constants.least_upright and pose[2] > constants.least_share * height)
@@ -380,7 +348,6 @@ def _is_up(task: Task, episode: EpisodeState, pose: _Pose) -> bool:
 
 @compiled()
 def _target_distance(position: tuple[float, float]) -> float:
-    """Horizontal distance of a position to the target [m]."""
     return float(np.hypot(TARGET_X - position[0], position[1]))
 
 

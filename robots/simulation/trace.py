@@ -8,25 +8,15 @@ SENSORS = ("encoders", "currents", "imu", "contacts", "odometry")
 
 
 class TraceColumns(NamedTuple):
-    """Where the parts of a trace begin. The first part is what the controller told each joint.
+    """Where the parts of a trace begin. The first part is what the controller told each joint."""
 
-    Attributes:
-        angle: (encoders) of each joint, rescaled to [-1, 1] over the joint's range.
-        torque: (currents) that the motor of each joint gave [N m or N].
-        attitude: (imu) roll, pitch and yaw [rad].
-        rate: (imu) rates about the torso's own axes [rad/s].
-        contact: (contacts) of each foot, 0 or 1.
-        position: (odometry) x and y [m].
-        end: number of all columns.
-    """
-
-    angle: int
-    torque: int
-    attitude: int
-    rate: int
-    contact: int
-    position: int
-    end: int
+    angle: int  # (encoders) of each joint, rescaled to [-1, 1] over the joint's range
+    torque: int  # (currents) that the motor of each joint gave [N m or N]
+    attitude: int  # (imu) roll, pitch and yaw [rad]
+    rate: int  # (imu) rates about the torso's own axes [rad/s]
+    contact: int  # (contacts) of each foot, 0 or 1
+    position: int  # (odometry) x and y [m]
+    end: int  # number of all columns
 
     @classmethod
     def of(cls, robot: Robot) -> "TraceColumns":

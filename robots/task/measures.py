@@ -16,16 +16,11 @@ Ranges = dict[str, tuple[float, float]]
 
 
 class MeasureKind(NamedTuple):
-    """A measure that is no foot's contact share.
-
-    Attributes:
-        meaning: what it is.
-        unit: of its values.
-        of: from tallies of n episodes and how long each lasted [s] to its values, (n,).
-    """
+    """A measure that is no foot's contact share."""
 
     meaning: str
     unit: str
+    # of tallies (n,) and seconds (n,) of episodes: values (n,)
     of: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -48,12 +43,7 @@ KINDS: Mapping[str, MeasureKind] = {
 
 
 def read_measures(given: Any, feet: Any) -> Any:
-    """Give every measure of a robot's YAML its range; what holds no names passes as it is.
-
-    Args:
-        given: names, or a range by name; a foot's may be None.
-        feet: names of the robot's feet.
-    """
+    """Give every measure of a robot's YAML its range, which a foot may lack; other values stay."""
     if isinstance(given, list | tuple):
         names = [name for name in given if isinstance(name, str)]
         if twice := [name for name in names if names.count(name) > 1]:
@@ -67,7 +57,6 @@ def read_measures(given: Any, feet: Any) -> Any:
 
 
 def _range(name: Any, limits: Any, feet: Any) -> Any:
-    """The range of a measure, or what is given in its place."""
     if name not in feet and name not in KINDS:
         raise UnknownNameError("measure", name, [*feet, *KINDS])
     if limits is None and name in feet:
@@ -111,13 +100,10 @@ def measure_meaning(names: Mapping[str, Any], feet: Mapping[str, Any]) -> str:
 def measured(
     names: Mapping[str, Any], tallies: np.ndarray, shares: Mapping[str, np.ndarray], control_step: float
 ) -> np.ndarray:
-    """The values of measures, (n, m) float64.
+    """The values of m measures, (n, m) float64.
 
-    Args:
-        names: of the m measures.
-        tallies: of n episodes, records of `robots.simulation.state.TALLY`, (n,).
-        shares: of control steps in which each foot touched the floor, by its name, (n,).
-        control_step: of the robot [s].
+    They follow from the tallies of n episodes, records of `robots.simulation.state.TALLY`, and from the share
+    of control steps in which each foot touched the floor, (n,).
     """
     seconds = np.maximum(tallies["steps"], 1) * control_step
     columns = [shares[name] if name in shares else KINDS[name].of(tallies, seconds) for name in names]

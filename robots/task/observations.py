@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, model_validator
@@ -31,6 +30,7 @@ TERMS: dict[str, tuple[str, float]] = {
     "command": ("the speed [m/s] and the turn to the left [rad/s] that the robot is told", 1.0),
     "heading_error": ("yaw of the torso less what the commanded turn adds up to, to the left [rad]", 1.0),
     "bearing": ("sine and cosine of the bearing of the target", 1.0),
+    "linear_velocity": ("of the IMU along its axes [m/s]", 1.0),
     "velocity": ("of the torso, ahead, to the left and up, along its own heading [m/s]", 1.0),
     "height": ("of the torso above the start [m]", 1.0),
 }
@@ -42,15 +42,9 @@ PRESETS: dict[str, tuple[str, ...]] = {
 
 
 class Term(Record):
-    """A term of an observation.
+    """A term of an observation, whose keys `docs/reference/observations.md` defines.
 
-    Attributes:
-        term: its name.
-        scale: what its numbers are multiplied by; None for the term's own.
-        noise: standard deviation of the normal noise that is added before the scale, in the term's unit.
-        delay: control steps by which it comes late.
-        history: values of so many control steps are observed, the last first.
-        period: of a clock [s].
+    The noise is in the term's unit, delay and history are in control steps, and the period of a clock in s.
     """
 
     term: str
@@ -59,6 +53,7 @@ class Term(Record):
     delay: Annotated[int, Field(ge=0, strict=True)] = 0
     history: Annotated[int, Field(gt=0, strict=True)] = 1
     period: Positive | None = None
+    limit: Positive = OBSERVATION_LIMIT
 
     @model_validator(mode="before")
     @classmethod
@@ -134,6 +129,11 @@ class Observations(Record):
         return any(term.term == "accelerometer" for term in self.terms)
 
     @property
+    def flies(self) -> bool:
+        """Whether the velocity along the axes of the IMU is read."""
+        return any(term.term == "linear_velocity" for term in self.terms)
+
+    @property
     def words(self) -> str:
         """The preset and the terms."""
         return ", ".join([*filter(None, [self.preset]), *(term.term for term in self.terms)])
@@ -143,51 +143,33 @@ PAPER = Observations(preset="paper")
 
 
 class Channel(NamedTuple):
-    """A reading of a sensor: gain · (quantity - zero), clipped to ±5.
+    """A reading of a sensor: gain · (quantity - zero), clipped to ±5. Faults of sensors act on readings."""
 
-    Faults of sensors act on readings, before anything is made of them.
-
-    Attributes:
-        name: of the quantity.
-        sensor: what tells it, as an argument of `robots.link.observer.Observer`.
-        unit: of it, "" if it has none.
-        gain, zero: see above.
-    """
-
-    name: str
-    sensor: str
-    unit: str = ""
+    name: str  #: of the quantity
+    sensor: str  #: what tells it, as an argument of `robots.link.observer.Observer`
+    term: str  #: that it belongs to
+    unit: str = ""  #: of the quantity
     gain: float = 1.0
     zero: float = 0.0
 
 
 class Entry(NamedTuple):
-    """A number of an observation: scale · (quantity - zero) of `lag` control steps ago, clipped to ±5.
+    """A number of an observation: scale · (quantity - zero) of `lag` control steps ago, clipped to ±limit."""
 
-    Attributes:
-        name: of the quantity, the same for all lags.
-        unit: of it, "" if it has none.
-        term: that it belongs to, or `paper`.
-        scale, zero, lag: see above.
-        noise: standard deviation of what is added in training, in the unit.
-        kind: what it is made of: 0 a reading, 1 an action, 2 a function of time, 3 the command, 4 a reading
-            less the commanded heading.
-        source: number of the channel or of the action; of the command 0 the speed, 1 the turn.
-        turns: periods in a control step, of a function of time.
-        phase: of it [rad].
-    """
-
-    name: str
-    unit: str
-    term: str
+    name: str  #: of the quantity, the same for all lags
+    unit: str  #: of the quantity, "" if it has none
+    term: str  #: that it belongs to, or `paper`
     scale: float
     zero: float = 0.0
     lag: int = 0
-    noise: float = 0.0
+    noise: float = 0.0  #: standard deviation of what is added in training, in the unit
+    #: what it is made of: 0 a reading, 1 an action, 2 a function of time, 3 the command, 4 a reading less the
+    #: commanded heading
     kind: int = 0
-    source: int = 0
-    turns: float = 0.0
-    phase: float = 0.0
+    source: int = 0  #: number of the channel or of the action; of the command 0 the speed, 1 the turn
+    turns: float = 0.0  #: periods in a control step, of a function of time
+    phase: float = 0.0  #: of a function of time [rad]
+    limit: float = OBSERVATION_LIMIT
 
     @property
     def label(self) -> str:
@@ -196,54 +178,49 @@ class Entry(NamedTuple):
 
 
 class Sensed(NamedTuple):
-    """What observations need to know of a robot.
+    """What observations need to know of a robot."""
 
-    Attributes:
-        observations: that its YAML asks for.
-        feet: their names, in order.
-        joints: of each actuated joint, in order, the name, its unit, its range and its position at the start.
-        control_step: [s].
-    """
-
-    observations: Observations
+    observations: Observations  #: that its YAML asks for
     feet: tuple[str, ...]
+    #: of each actuated joint, in order: its name, unit, range and position at the start
     joints: tuple[tuple[str, str, tuple[float, float], float], ...]
-    control_step: float
+    control_step: float  #: [s]
 
 
 def channels(robot: Sensed) -> tuple[Channel, ...]:
     """What a robot's sensors read: the paper's observation, and the IMU where something else is observed."""
-    joints, axes = [], "xyz"
+    joints, axes, ways = [], "xyz", ("forward", "sideward", "upward")
     for joint, unit, (low, high), _ in robot.joints:
-        joints.append(Channel(f"{joint} position", "positions", unit, 2 / (high - low), (low + high) / 2))
-        joints.append(Channel(f"{joint} speed", "speeds", f"{unit}/s", 0.1))
+        gain, middle = 2 / (high - low), (low + high) / 2
+        joints.append(Channel(f"{joint} position", "positions", "joint_position", unit, gain, middle))
+        joints.append(Channel(f"{joint} speed", "speeds", "joint_speed", f"{unit}/s", 0.1))
     published = (
-        Channel("height above the start", "height", "m"),
-        Channel("sine of the bearing of the target", "bearing"),
-        Channel("cosine of the bearing of the target", "bearing"),
-        *(Channel(f"{way} speed", "velocity", "m/s", 0.3) for way in ("forward", "sideward", "upward")),
-        Channel("roll", "orientation", "rad"),
-        Channel("pitch", "orientation", "rad"),
+        Channel("height above the start", "height", "height", "m"),
+        Channel("sine of the bearing of the target", "bearing", "bearing"),
+        Channel("cosine of the bearing of the target", "bearing", "bearing"),
+        *(Channel(f"{way} speed", "velocity", "velocity", "m/s", 0.3) for way in ways),
+        Channel("roll", "orientation", "roll", "rad"),
+        Channel("pitch", "orientation", "pitch", "rad"),
         *joints,
-        *(Channel(f"{foot} contact", "contacts") for foot in robot.feet),
+        *(Channel(f"{foot} contact", "contacts", "contact") for foot in robot.feet),
     )
     if robot.observations.as_published:
         return published
     return (
         *published,
-        *(Channel(f"gravity {axis}", "orientation") for axis in axes),
-        *(Channel(f"gyroscope {axis}", "rates", "rad/s", 0.1) for axis in axes),
-        *(Channel(f"accelerometer {axis}", "acceleration", "m/s²", 0.1) for axis in axes),
-        Channel("heading", "orientation", "rad"),
+        *(Channel(f"gravity {axis}", "orientation", "gravity") for axis in axes),
+        *(Channel(f"gyroscope {axis}", "rates", "gyroscope", "rad/s", 0.1) for axis in axes),
+        *(Channel(f"accelerometer {axis}", "acceleration", "accelerometer", "m/s²", 0.1) for axis in axes),
+        Channel("heading", "orientation", "heading", "rad"),
+        *(
+            Channel(f"speed along the {axis} axis", "linear_velocity", "linear_velocity", "m/s", 0.1)
+            for axis in axes * robot.observations.flies
+        ),
     )
 
 
 def entries(robot: Sensed) -> tuple[Entry, ...]:
-    """The numbers of a robot's observation, in order.
-
-    Raises:
-        InvalidValueError: a term comes twice, or there are too many numbers.
-    """
+    """The numbers of a robot's observation, in order."""
     observations, known = robot.observations, channels(robot)
     found = []
     if observations.preset == "paper":
@@ -256,7 +233,7 @@ def entries(robot: Sensed) -> tuple[Entry, ...]:
         scale = TERMS[term.term][1] if term.scale is None else term.scale
         now = _numbers(robot, term, known)
         found += [
-            entry._replace(term=term.term, scale=scale, noise=term.noise, lag=lag)
+            entry._replace(term=term.term, scale=scale, noise=term.noise, lag=lag, limit=term.limit)
             for lag in range(term.delay, term.delay + term.history)
             for entry in now
         ]
@@ -269,7 +246,6 @@ def entries(robot: Sensed) -> tuple[Entry, ...]:
 
 
 def _numbers(robot: Sensed, term: Term, known: tuple[Channel, ...]) -> list[Entry]:
-    """What a term consists of in one control step."""
     if term.term == "last_action":
         names = enumerate(joint for joint, *_ in robot.joints)
         return [Entry(f"{joint} last action", "", "", 1, kind=1, source=j) for j, joint in names]
@@ -283,28 +259,12 @@ def _numbers(robot: Sensed, term: Term, known: tuple[Channel, ...]) -> list[Entr
             Entry(f"{wave} of the clock of {term.period:g} s", "", "", 1, kind=2, turns=turns, phase=phase)
             for wave, phase in waves.items()
         ]
-    numbers = {channel.name: number for number, channel in enumerate(known)}
     if term.term == "heading_error":
-        return [Entry("heading error", "rad", "", 1, kind=4, source=numbers["heading"])]
+        heading = [channel.term for channel in known].index("heading")
+        return [Entry("heading error", "rad", "", 1, kind=4, source=heading)]
     rest = {f"{joint} position": start for joint, *_, start in robot.joints}
     return [
-        Entry(name, known[numbers[name]].unit, "", 1, rest.get(name, 0.0), source=numbers[name])
-        for name in _names(robot, term.term)
+        Entry(channel.name, channel.unit, "", 1, rest.get(channel.name, 0.0), source=number)
+        for number, channel in enumerate(known)
+        if channel.term == term.term
     ]
-
-
-def _names(robot: Sensed, term: str) -> list[str]:
-    """The channels of a term."""
-    joints = [joint for joint, *_ in robot.joints]
-    parts: Mapping[str, list[str]] = {
-        "joint_position": [f"{joint} position" for joint in joints],
-        "joint_speed": [f"{joint} speed" for joint in joints],
-        "contact": [f"{foot} contact" for foot in robot.feet],
-        "bearing": [f"{wave} of the bearing of the target" for wave in ("sine", "cosine")],
-        "velocity": [f"{way} speed" for way in ("forward", "sideward", "upward")],
-        "height": ["height above the start"],
-        "gravity": [f"gravity {axis}" for axis in "xyz"],
-        "gyroscope": [f"gyroscope {axis}" for axis in "xyz"],
-        "accelerometer": [f"accelerometer {axis}" for axis in "xyz"],
-    }
-    return parts.get(term, [term])

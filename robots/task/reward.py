@@ -1,4 +1,4 @@
-"""`Reward`: the terms of the reward of a control step, with their weights, and presets of them."""
+"""`Reward`: weights of the terms of the reward of a control step, and presets of them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from robots.errors import UnknownNameError
 from robots.files.records import Finite, Record
 
-# What each term is, as it follows its weight in words; `Reward` says it in full.
+# What each term is, as it follows its weight in words.
 TERMS = {
     "alive": "while alive, and as much less when not",
     "progress": "per m/s ahead",
@@ -43,38 +43,13 @@ _METRES = {"progress", *_LESS}
 class Reward(Record):
     """Weights of the terms that the reward of a control step consists of; what is left out is 0.
 
-    The reward of a step is the sum of weight · term, multiplied by the duration of the step [s] where weights
-    count per second: `progress`, `drift` and `heading` then add up to metres.
+    `docs/reference/tasks.md` defines the terms. Where weights count per second, they are multiplied by the
+    duration of the step [s].
 
     Attributes:
-        preset: whose weights count where none is given: `paper` (that of Tjanaka et al. 2023), `distance`,
-            `straight`, `steering`, which asks for no speed and no heading of its own, or `command`, which
-            asks for those that the robot is told.
-        per: whether weights count per control `step` or per `second`.
-        alive: is added while the robot is alive and subtracted otherwise.
-        progress: multiplies the speed towards the target, 1000 m ahead on x [m/s].
-        electricity: multiplies the mean over the joints of `|action · 0.1 · joint velocity [rad/s]|`.
-        torque: multiplies the mean over the joints of action².
-        joint_at_limit: multiplies the number of joints beyond 99% of their range.
-        drift: multiplies the speed at which the torso moves away from the line straight ahead, y = 0 [m/s];
-            negative where it comes back.
-        heading: multiplies the size of the speed towards the target [m/s] times the angle between the torso's
-            heading and straight ahead, which counts as 1 rad at most: with -1, progress of a robot that
-            heads elsewhere counts less, from 1 rad on not at all.
-        sideways: multiplies the size of the torso's horizontal speed across its own heading [m/s].
-        yaw_rate: multiplies the size of the torso's rate of turning [rad/s].
-        energy: multiplies the mechanical power of the motors, both signs counted [W].
-        action_rate: multiplies the mean over the joints of (action - last action)².
-        height: multiplies the size of the difference between the torso's height and that at the start [m].
-        slip: multiplies the sum of the horizontal speeds of feet that stay on the floor [m/s].
-        air_time: multiplies, when a foot touches down, the time that it was in the air less `least_swing`,
-            divided by the duration of a control step, so that per second it adds up to seconds.
-        speed_error: multiplies the size of the difference between the torso's forward speed along its own
-            heading and `target_speed`, or else the commanded speed [m/s].
-        heading_error: multiplies the size of the angle between the torso's heading and that to which the
-            commanded turn leads [rad], which counts as 1 rad at most.
-        least_swing: see `air_time` [s].
-        target_speed: see `speed_error` [m/s].
+        preset: whose weights count where none is given.
+        least_swing: that `air_time` rewards nothing for [s].
+        target_speed: of `speed_error` [m/s]; None for the commanded one.
     """
 
     preset: str | None = None

@@ -43,15 +43,7 @@ _Extent = Annotated[float, Field(gt=0, le=1000, strict=True)]
 class Terrain(Record):
     """A distribution of grounds; a number stands for a range of one value.
 
-    Attributes:
-        kind: `flat`; `slope`, which rises or falls along x all the way; `rough`, with bumps and hollows;
-            `steps` across x, each up or down by its own height; or `stones`, square and flat, each with its
-            own height.
-        height: from the lowest to the highest point of rough ground or stones, or the highest step [m].
-        length: from one bump to the next, of a tread, or of a stone [m].
-        angle: of a slope, uphill positive [degrees].
-        size: of the uneven ground along x and y, around the start [m]; beyond it, the ground is level.
-        seed: from which a robot's own ground is drawn; models of a randomization have seeds of their own.
+    `docs/reference/terrain.md` defines kinds and keys; lengths are in m, angles in degrees.
     """
 
     kind: Kind = "flat"
@@ -111,11 +103,7 @@ class Ground(Record):
     seed: int = 0
 
     def heights(self, clear: float) -> np.ndarray:
-        """Height of each point of the height field [m], (rows along y, columns along x), 0 at the start.
-
-        Args:
-            clear: radius of level ground around the start [m].
-        """
+        """Height of each point [m], (rows along y, columns along x), 0 in a radius around the start [m]."""
         rows, columns = _shape(self.kind, self.length, self.size)
         x = np.linspace(-self.size[0] / 2, self.size[0] / 2, columns)
         y = np.linspace(-self.size[1] / 2, self.size[1] / 2, rows)
@@ -198,16 +186,10 @@ def tilt(spec: mujoco.MjSpec, angle: float) -> None:
 
 
 def lay(spec: mujoco.MjSpec, floor: str, ground: Ground, clear: float) -> None:
-    """Put a ground in the place of a robot's floor, or of the ground that was laid before.
+    """Put a ground in the place of the floor of a spec, or of the ground that was laid before.
 
-    The floor becomes a height field, which is level where the robot starts, and a plane continues it; or it
-    is a plane. How gravity was tilted before adds up.
-
-    Args:
-        spec: of the robot; changed in place.
-        floor: name of its floor.
-        ground: uneven or a slope.
-        clear: radius of level ground at the start [m], see `clearance`.
+    The floor becomes a height field, which is level in the radius `clear` around the start [m], and a plane
+    continues it; or it is a plane. How gravity was tilted before adds up.
     """
     if ground.angle:
         tilt(spec, ground.angle)

@@ -14,22 +14,22 @@ from suites.markdown import NOTHING, bullets, heading, join, table
 from suites.mission.results import MissionRecord
 
 WHOLE = "healthy"
-_BINDING = 0.9  # of the healthy distance, less than which a damage leaves
-_LATEST = 6.0  # [s] after the damage that a fall or an alarm counts as its notice
-_HALF = 0.5  # of the healthy speed, that HexaHeal's rule asks for
-_OFTEN = 0.7  # of a damage's missions, that it asks for
 _BOOTSTRAP = 2000
 _FEWEST = 6  # values of which a bootstrap's interval covers about what it promises
+_NOTES = (
+    "Damage happens after 4 s. Methods: mission notices and finds out itself; oracle is told at once and has "
+    "every gait simulated in no time; plain walks on by what is expected of the whole robot; old walks on "
+    "with one gait; resets is told, and its three trials, whose time counts, begin from resets.",
+    "Across the gap, the robot differs from its model as in the recovery benchmark.",
+    "Intervals of 95%: Wilson's of shares, a bootstrap's of medians and means, except where there are fewer "
+    f"than {_FEWEST} values, or all are the same.",
+)
 
 
 def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
     """Write `missions.csv` and `report.md` to a folder; returns the files.
 
-    Args:
-        robot: its name.
-        goal: where it is, as the title of a section begins.
-        results: of all missions.
-        folder: see above.
+    The title of a section begins with where the goal is.
     """
     runs = runs_table(results)
     csv, report = folder / "missions.csv", folder / "report.md"
@@ -52,28 +52,12 @@ def runs_table(results: Sequence[MissionRecord]) -> pd.DataFrame:
 
 
 def _sections(runs: pd.DataFrame, goal: str) -> Iterator[str]:
-    yield bullets(
-        [
-            "Damage happens after 4 s. Methods: mission notices and finds out itself; oracle is told at once "
-            "and has every gait simulated in no time; plain walks on by what is expected of the whole robot; "
-            "old walks on with one gait; resets is told, and its three trials, whose time counts, begin from "
-            "resets.",
-            "Across the gap, the robot differs from its model as in the recovery benchmark.",
-            "Intervals of 95%: Wilson's of shares, Poisson's of rates, a bootstrap's of medians and means, "
-            f"except where there are fewer than {_FEWEST} values, or all are the same.",
-        ]
-    )
-    for task, title, write in (
-        ("goal", f"{goal}, in 90 s at most", _goals),
-        ("distance", "Two minutes ahead", _distances),
-        ("rule", "HexaHeal's rule", _rule),
-        ("watch", "What the monitor notices", _watched),
-        ("hours", "Healthy hours", _hours),
-    ):
+    yield bullets(_NOTES)
+    titles = {"goal": (f"{goal}, in 90 s at most", _goals), "distance": ("Two minutes ahead", _distances)}
+    for task, (title, write) in titles.items():
         some = runs[runs["task"] == task]
         if len(some):
-            yield heading(title)
-            yield write(some)
+            yield from (heading(title), write(some))
 
 
 def _goals(runs: pd.DataFrame) -> str:
@@ -116,65 +100,6 @@ def _distances(runs: pd.DataFrame) -> str:
         "0.9 of the final speed after [s]",
     )  # fmt: skip
     return table(header, rows, text_columns=3)
-
-
-def _rule(runs: pd.DataFrame) -> str:
-    whole = runs[runs["kind"] == WHOLE]
-    speeds = (whole["distance"] / whole["seconds"]).groupby(whole["world"]).mean()
-    damaged = runs[runs["kind"] != WHOLE]
-    rows = []
-    for (world, kind), some in damaged.groupby(["world", "kind"], sort=False):
-        speed = speeds.get(world, np.nan)  # unknown until the healthy mission has run
-        kept = (some["late_falls"] == 0) & (some["late"] >= _HALF * speed)
-        often = kept.groupby(some["damage"]).mean() >= _OFTEN
-        rows.append((
-            str(world), str(kind), str(len(some)), share(int(kept.sum()), len(some)),
-            f"{int(often.sum())} of {len(often)}", f"{some['late'].median() / speed:.2f}",
-            interval(some["falls"], np.mean),
-        ))  # fmt: skip
-    caption = (
-        "No fall and at least half of the healthy speed over the last 8 s of 14 s, the fault at 4 s; here "
-        "30 s later, from 36 to 44 s. A damage is got over where seven tenths of its missions keep the rule."
-    )
-    header = ("world", "damage", "missions", "keep it", "damages got over", "of the healthy speed", "falls")
-    return table(header, rows, caption=caption, text_columns=2)
-
-
-def _watched(runs: pd.DataFrame) -> str:
-    rows = []
-    for world, some in runs.groupby("world", sort=False):
-        whole = some.loc[some["kind"] == WHOLE, "distance"].mean()
-        damaged = some[some["kind"] != WHOLE]
-        binding = damaged[damaged["distance"] < _BINDING * whole]
-        for kind, own in [("all", binding), *binding.groupby("kind", sort=False)]:
-            noticed = own["delay"] <= _LATEST
-            delays = own.loc[noticed, "delay"]
-            rows.append((
-                str(world), str(kind), str(len(own)), share(int(noticed.sum()), len(own)),
-                interval(delays, np.median),
-            ))  # fmt: skip
-    caption = (
-        f"Damages with which the robot's healthy gaits get less than 0.9 as far in 20 s. Noticed: "
-        f"within {_LATEST:g} s."
-    )
-    header = ("world", "damage", "missions", "noticed", "median delay [s]")
-    return table(header, rows, caption=caption, text_columns=2)
-
-
-def _hours(runs: pd.DataFrame) -> str:
-    rows = []
-    for world, some in runs.groupby("world", sort=False):
-        hours, count = some["seconds"].sum() / 3600, int(some[["alarms", "falls", "early"]].sum().sum())
-        low = stats.chi2.ppf(0.025, 2 * count) / 2 if count else 0.0
-        high = stats.chi2.ppf(0.975, 2 * count + 2) / 2
-        rate = f"{count / hours:.1f} ({low / hours:.1f} to {high / hours:.1f})"
-        rows.append((str(world), f"{hours:.1f}", str(int(some["falls"].sum())), str(count), rate))
-    header = ("world", "hours", "falls", "falls and alarms", "in an hour")
-    caption = (
-        "The 30 gaits with the best objectives in episodes of a minute each, which the monitor watches: no "
-        "changes of gait, no thinking."
-    )
-    return table(header, rows, caption=caption)
 
 
 def share(count: int, total: int) -> str:

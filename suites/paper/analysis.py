@@ -11,29 +11,19 @@ import pandas as pd
 from robots.errors import InvalidValueError
 from suites.paper.published import Hypothesis, Pair, PublishedMetric, PublishedStudy
 from suites.paper.results import TrialResult
-from suites.statistics import (
-    Comparison,
-    MeanInterval,
-    Verdict,
-    compare,
-    compare_with_printed,
-    decide,
-    judge,
-)
+from suites.statistics import Comparison, Sign, Verdict, compare, compare_with_printed, decide, judge
 
 DECIDED = ("<", ">", "≈")
 _ROUNDED = 1000  # evaluations by which whole batches may exceed a budget
+_KEY = ["domain", "algorithm", "trial"]
 
 
 class Analysis:
     """Results of a study, which may lack published combinations or have others.
 
-    Args:
-        results: of trials, in any order.
-        published: the study with which they are compared.
-
     Attributes:
         trials: a row per trial, by domain, algorithm and trial; the columns are the fields of `TrialResult`.
+        published: the study with which they are compared.
         domains: the published ones in their order, then others by name.
         algorithms: likewise.
     """
@@ -43,10 +33,9 @@ class Analysis:
         trials = pd.DataFrame([vars(one) for one in results])
         if trials.empty:
             raise InvalidValueError("there are no results to report")
-        key = ["domain", "algorithm", "trial"]
         finite = np.isfinite(trials[["qd_score", "seconds"]]).all(axis=1)
         for wrong, complaint in (
-            (trials.duplicated(key), "occurs more than once"),
+            (trials.duplicated(_KEY), "occurs more than once"),
             (~finite, "must have a finite QD score and time"),
         ):
             for one in trials[wrong].itertuples():
@@ -55,7 +44,7 @@ class Analysis:
         self.algorithms = in_order(trials.algorithm, published.algorithms)
         places = {name: place for place, name in enumerate((*self.domains, *self.algorithms))}
         self.trials = trials.sort_values(
-            key, key=lambda column: column.map(places).fillna(column), ignore_index=True
+            _KEY, key=lambda column: column.map(places).fillna(column), ignore_index=True
         )
 
     def of(self, domain: str, algorithm: str) -> pd.DataFrame:
@@ -75,34 +64,22 @@ class Analysis:
         trials = self.of(domain, algorithm).sort_values("qd_score", kind="stable")
         return trials.iloc[(len(trials) - 1) // 2]
 
-    # Next to the printed means
-
-    def has_published_budget(self, domain: str, algorithm: str) -> bool:
-        """Whether the combination was published and every trial has the published number of evaluations."""
-        return (domain, algorithm) in self.published.means and self.has_full_budget(domain, algorithm)
-
     def has_full_budget(self, domain: str, algorithm: str) -> bool:
         """Whether there are trials, all of the published number of evaluations, up to their last batch."""
         extra = self.of(domain, algorithm).evaluations - self.published.evaluations
         return len(extra) > 0 and bool(extra.between(0, _ROUNDED).all())
 
-    def is_comparable(self, domain: str, algorithm: str) -> bool:
-        """Whether our means can be compared with the printed ones."""
-        return not self.published.incomparable and self.has_published_budget(domain, algorithm)
-
-    def difference(
-        self, domain: str, algorithm: str, metric: PublishedMetric
-    ) -> tuple[MeanInterval, str] | None:
-        """Our mean - the printed one with its interval, and what follows from it, see `decide`.
-
-        Returns:
-            None where they cannot be compared, or are not to be judged.
-        """
-        if not metric.judged or not self.is_comparable(domain, algorithm):
+    def printed(self, domain: str, algorithm: str, metric: PublishedMetric) -> float | None:
+        """The printed mean that ours can be compared with, if there is one."""
+        if self.published.incomparable or not self.has_full_budget(domain, algorithm):
             return None
+        return self.published.means.get((domain, algorithm), {}).get(metric.field)
+
+    def against_printed(self, domain: str, algorithm: str, metric: PublishedMetric) -> Sign | None:
+        """How our mean compares with the printed one, see `decide`; None where that is not to be judged."""
+        printed = self.printed(domain, algorithm, metric)
         values = self.values(domain, algorithm, metric)
-        printed = self.published.means[domain, algorithm][metric.field]
-        if not np.isfinite(values).all():
+        if printed is None or not metric.judged or not np.isfinite(values).all():
             return None
         found = compare_with_printed(
             values,
@@ -111,21 +88,22 @@ class Analysis:
             decimals=metric.decimals,
             spread=self.published.spread(metric, domain),
         )
-        return found, decide(found.low, found.high, max(abs(printed), abs(values.mean())))
+        return decide(found.low, found.high, max(abs(printed), abs(values.mean())))
 
     def agreement(self, metric: PublishedMetric) -> Counter[str]:
         """How often each sign follows from the differences between our means and the printed ones."""
-        found = (self.difference(*key, metric) for key in self.published.means)
-        return Counter(one[1] for one in found if one)
-
-    # Tests between algorithms
+        found = (self.against_printed(*key, metric) for key in self.published.means)
+        return Counter(filter(None, found))
 
     @cached_property
     def tests(self) -> dict[Pair, Comparison]:
         """The comparison of all algorithms that ran, by metric and domain; published ones first."""
         return {
             (metric.name, domain): compare(
-                {name: self.values(domain, name, metric) for name in self._order(domain)}
+                {
+                    name: self.values(domain, name, metric)
+                    for name in in_order(self.algorithms_in(domain), self.published.order)
+                }
             )
             for metric in self.published.tested
             for domain in self.domains
@@ -138,24 +116,21 @@ class Analysis:
 
         Returns:
             The time [s], which is that of the shortest trial of both, and by algorithm the metric of each
-            trial, without correction; None if either did not run in the domain, a trial did not record its
-            times, or the metric has no history.
+            trial, without correction; None if either did not run in the domain, or a trial did not record
+            its times.
         """
         histories = {name: [*self.of(domain, name).history] for name in pair}
-        if not all(
-            found and all({"cpu_seconds", metric.field} <= one.keys() for one in found)
-            for found in histories.values()
-        ):
+        every = [one for found in histories.values() for one in found]
+        if not all(histories.values()) or not all("cpu_seconds" in one for one in every):
             return None
-        seconds = min(float(one["cpu_seconds"][-1]) for found in histories.values() for one in found)
-        values = {
+        seconds = min(float(one["cpu_seconds"][-1]) for one in every)
+        return seconds, {
             name: [
                 metric.scale * float(np.interp(seconds, one["cpu_seconds"], one[metric.field], left=0.0))
                 for one in found
             ]
             for name, found in histories.items()
         }
-        return seconds, values
 
     def findings(self, metric: PublishedMetric) -> list[tuple[str, str]]:
         """Our sign and the published one of every published pair of algorithms that was tested here."""
@@ -170,9 +145,6 @@ class Analysis:
         """The verdict on a hypothesis in each domain, with its reason."""
         metric = hypothesis.metric.name
         return {domain: judge(self.tests[metric, domain], hypothesis.pairs) for domain in self.domains}
-
-    def _order(self, domain: str) -> list[str]:
-        return in_order(self.algorithms_in(domain), self.published.order)
 
 
 def in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:

@@ -25,11 +25,7 @@ _PROFILE_WIDTH = 150  # of all lines of a profile together [points]
 
 
 def mean_curve(histories: Iterable[dict[str, np.ndarray]], over: str = "evaluations") -> np.ndarray | None:
-    """Average the histories of trials over the range that all of them cover.
-
-    Args:
-        histories: of the trials; those that do not have the column `over` are left out.
-        over: name of the column that increases along a history.
+    """Average the histories of trials that have a column, over the range that all of them cover.
 
     Returns:
         Values of that column, the mean QD score and both ends of its 95% interval [10⁶], (4, points); None if
@@ -48,13 +44,7 @@ def mean_curve(histories: Iterable[dict[str, np.ndarray]], over: str = "evaluati
 
 @PLAIN
 def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
-    """Draw mean QD score and its 95% interval for each algorithm, one panel per domain.
-
-    Args:
-        study: the trials.
-        path: of the picture.
-        over: `evaluations`, or `cpu_seconds` to draw over processor time.
-    """
+    """Draw mean QD score and its 95% interval over evaluations or `cpu_seconds`, one panel per domain."""
     panels = Panels(len(study.domains), (5.8, 3.1))
     for axes, domain in zip(panels.axes, study.domains, strict=True):
         _draw_curves_of(axes, study, domain, over)
@@ -109,7 +99,6 @@ def _color_scale(study: Analysis, domain: str) -> tuple[Normalize, Colormap]:
 def _draw_archive(
     axes: Axes, study: Analysis, domain: str, algorithm: str, scale: tuple[Normalize, Colormap]
 ) -> None:
-    """Draw the archive of the median trial, if there is any."""
     axes.set_box_aspect(1)
     axes.set(xticks=[], yticks=[])
     if study.of(domain, algorithm).empty:

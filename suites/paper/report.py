@@ -14,7 +14,6 @@ from suites.paper.figures import draw_archives, draw_curves
 from suites.paper.published import Hypothesis, PublishedMetric
 from suites.paper.results import SCALARS
 from suites.paper.tables import (
-    agreement_table,
     anova_table,
     correction_table,
     cost_table,
@@ -25,7 +24,6 @@ from suites.paper.tables import (
     trials_table,
     verdicts_table,
 )
-from suites.videos import videos_list
 
 _TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
 _TIMES = "The same QD score over the processor time of training."
@@ -37,33 +35,29 @@ def write_report(study: Analysis, folder: Path) -> list[Path]:
     The same results give the same files, in whatever order they come. A study need be neither complete nor
     restricted to the published algorithms and domains: the report says what is missing.
 
-    Args:
-        study: the results, next to the published ones.
-        folder: of the study, whose videos the report lists.
-
     Returns:
         The files, in the order above; `times.png` only if the trials recorded times.
     """
     names = ("trials.csv", "curves.png", "times.png", "archives.png", "report.md")
     paths = trials, curves, times, archives, report = [folder / name for name in names]
-    write_text(trials, study.trials[list(SCALARS)].to_csv(index=False, na_rep="nan", lineterminator="\n"))
+    write_text(trials, study.trials[SCALARS].to_csv(index=False, na_rep="nan", lineterminator="\n"))
     draw_curves(study, curves)
     if _records_times(study):
         draw_curves(study, times, over="cpu_seconds")
     draw_archives(study, archives)
-    write_text(report, report_text(study, folder))
+    write_text(report, report_text(study))
     return [path for path in paths if path != times or _records_times(study)]
 
 
-def report_text(study: Analysis, folder: Path) -> str:
-    """Return `report.md` of a study in a folder, whose pictures and videos it shows."""
+def report_text(study: Analysis) -> str:
+    """Return `report.md` of a study."""
     published, domains = study.published, study.domains
     words = published.words
     verdicts = (
         f"{one.name}, {one.statement}: {overall_verdict(study, one)}. In the paper: {one.verdict}."
         for one in published.hypotheses
     )
-    agreement, timed = agreement_table(study), _records_times(study)
+    timed = _records_times(study)
     corrected = (study.trials.episodes > 0).any()
     blocks = {
         "title": published.title,
@@ -75,12 +69,9 @@ def report_text(study: Analysis, folder: Path) -> str:
         "results": join(results_table(study, domain) for domain in domains),
         "curves": picture("curves.png", words["curves"]),
         "archives": picture("archives.png", words["archives"]),
-        "agreement_words": words["agreement"] if agreement else "",
-        "agreement": agreement,
         "times": picture("times.png", _TIMES) if timed else "",
         "equal_time": equal_time_table(study) if timed else "",
         "correction": join(correction_table(study, domain) for domain in domains) if corrected else "",
-        "videos": videos_list(folder),
         "costs": join([paragraph(words["costs"]), *(cost_table(study, domain) for domain in domains)]),
         "tests_heading": words["tests"],
         "anovas": anova_table(study),
@@ -99,7 +90,6 @@ def report_text(study: Analysis, folder: Path) -> str:
 
 
 def _notes(study: Analysis) -> Iterator[str]:
-    """Say how the study was run."""
     trials = study.trials
 
     def values(column: str) -> str:
@@ -126,7 +116,6 @@ def _notes(study: Analysis) -> Iterator[str]:
 
 
 def _minimum_objectives(trials: pd.DataFrame) -> str:
-    """Minimum objective of each robot, in words."""
     return ", ".join(
         f"{one.domain} {one.min_objective:,.2f} (episodes of at most {one.episode_steps:,} control steps)"
         for one in trials.drop_duplicates(["domain", "min_objective"]).itertuples()
@@ -134,12 +123,9 @@ def _minimum_objectives(trials: pd.DataFrame) -> str:
 
 
 def _completeness(study: Analysis) -> str:
-    """Say how much of the published study this one covers."""
     published = study.published
     ran = [key for key in published.means if len(study.of(*key))]
-    full = [
-        key for key in ran if study.has_published_budget(*key) and len(study.of(*key)) >= published.trials
-    ]
+    full = [key for key in ran if study.has_full_budget(*key) and len(study.of(*key)) >= published.trials]
     budget = f"{published.trials} trials of {published.evaluations:,} evaluations"
     if len(full) == len(published.means):
         return f"The study is complete: at least {budget} for every algorithm in every domain of the paper."
@@ -153,7 +139,6 @@ def _completeness(study: Analysis) -> str:
 
 
 def _agreement(study: Analysis) -> Iterator[str]:
-    """Say how much of the published results is reproduced here."""
     published = study.published
     if published.incomparable:
         yield f"Our means are not compared with the paper's, because {published.incomparable}."
@@ -174,7 +159,6 @@ def _agreement(study: Analysis) -> Iterator[str]:
 
 
 def _findings_line(metric: PublishedMetric, found: list[tuple[str, str]]) -> str:
-    """Say how many findings on pairs of algorithms are the same here, of those that can be told."""
     here, there = ([sign in DECIDED for sign in signs] for signs in zip(*found, strict=True))
     both = [one for one, *decided in zip(found, here, there, strict=True) if all(decided)]
     same = sum(ours == paper for ours, paper in both)

@@ -1,6 +1,6 @@
 """`PaperSuite`: a study of algorithms like those of the paper, by default what the paper ran."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,14 +11,11 @@ from robots.errors import InvalidValueError
 from robots.robot import load_robot
 from robots.simulation.backend import Backend
 from suites.paper.analysis import Analysis
-from suites.paper.estimate import estimate
 from suites.paper.published import PublishedStudy, published_study
 from suites.paper.report import write_report
 from suites.paper.results import TrialResult, read_trial, write_trial
 from suites.paper.trial import PaperTrial, trial_seed
-from suites.paper.videos import study_videos
-from suites.suite import Estimate, Key, Suite, result_path
-from suites.videos import Video
+from suites.suite import Key, Suite, result_path
 
 
 @dataclass(frozen=True)
@@ -32,25 +29,16 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class PaperSuite(Suite):
-    """Variants of algorithms in domains, which are benchmark problems or robots.
+    """Variants of algorithms in domains, which are benchmark problems or robots."""
 
-    Attributes:
-        variants: of algorithms, in the order of the tables.
-        evaluations: of each trial by domain, in the order of the tables.
-        trials: of each variant in each domain.
-        common: settings of all algorithms that have them, as in the paper.
-        options: further ones, which make this another study.
-        episodes: of each elite, for the correction of trials with robots; 0 for benchmarks.
-        episode_steps: limit of an episode [control steps]; None for each robot's own.
-    """
-
-    variants: tuple[Variant, ...]
-    evaluations: Mapping[str, int]
-    trials: int
+    variants: tuple[Variant, ...]  # of algorithms, in the order of the tables
+    evaluations: Mapping[str, int]  # of each trial by domain, in the order of the tables
+    trials: int  # of each variant in each domain
+    # settings of all algorithms that have them, as in the paper
     common: Mapping[str, object] = field(default_factory=dict)
-    options: Mapping[str, object] = field(default_factory=dict)
-    episodes: int = 0
-    episode_steps: int | None = None
+    options: Mapping[str, object] = field(default_factory=dict)  # further ones, which make this another study
+    episodes: int = 0  # of each elite, for the correction of trials with robots; 0 for benchmarks
+    episode_steps: int | None = None  # limit of an episode [control steps]; None for each robot's own
     suffix: ClassVar[str] = ".h5"
 
     def identity(self) -> dict[str, Any]:
@@ -87,15 +75,16 @@ class PaperSuite(Suite):
         ]
 
     def check(self) -> list[str]:
-        """Refuse what cannot be run."""
+        """See `Suite.check`."""
         if self.episodes:
             check_episodes(self.episodes)
         for trial in replace(self, trials=1).plan():
-            trial.training(self.backend).close()
+            with trial.training(self.backend):
+                pass
         return []
 
     def trial_seed(self, key: Key) -> int:
-        """Seed of a trial: a different one for every trial of every algorithm in every domain."""
+        """See `trial_seed`."""
         return trial_seed(self.seed, key)
 
     def run(self, trial: PaperTrial, folder: Path, report: Callable[[float], None]) -> TrialResult:
@@ -110,28 +99,15 @@ class PaperSuite(Suite):
         """Write a result."""
         write_trial(path, result)
 
-    def estimate(
-        self, remaining: Sequence[PaperTrial], results: Sequence[TrialResult], processes: int
-    ) -> Iterator[Estimate]:
-        """Estimate how long the trials of each domain will take."""
-        return estimate(remaining, results, processes, self.backend)
-
     def report(self, results: Sequence[TrialResult], folder: Path) -> list[Path]:
         """Write tables, tests and verdicts next to the paper's."""
         return write_report(Analysis(results, published_study(self.name)), folder)
 
-    def videos(self, results: Sequence[TrialResult], folder: Path) -> list[Video]:
-        """Videos of the median trial of each algorithm with each robot."""
-        return study_videos(Analysis(results, published_study(self.name)), folder)
-
-    def share_cores(
-        self, parallel: str | None, cores: int, backend: Backend | None = None
-    ) -> tuple["PaperSuite", int]:
+    def share_cores(self, cores: int, backend: Backend | None = None) -> tuple["PaperSuite", int]:
         """See `Suite.share_cores`; benchmark problems make no use of threads."""
-        return super().share_cores(parallel if self.episodes else "trials", cores, backend)
+        return super().share_cores(cores, backend) if self.episodes else (self, cores)
 
     def _settings_of(self, variant: Variant) -> dict[str, object]:
-        """Return the settings of a variant that are not the defaults."""
         known = ALGORITHMS.find(variant.method).own_settings()
         shared = {**self.common, **self.options}
         return {name: value for name, value in shared.items() if name in known} | dict(variant.settings)
@@ -151,13 +127,9 @@ def paper_suite(
     evaluations: Mapping[str, int] | None = None,
     **changes: Any,
 ) -> PaperSuite:
-    """Return a published study; what is None is as in the paper.
+    """Return a published study with changes; what is None is as in the paper.
 
-    Args:
-        published: the study.
-        domains: benchmark problems or robots.
-        evaluations: of each trial by domain, rounded up to whole batches; "" stands for all others.
-        **changes: other attributes of `PaperSuite`.
+    In `evaluations`, of each trial by domain, "" stands for all others.
     """
     budgets, chosen = evaluations or {}, tuple(domains or published.domains)
     for name in set(budgets).difference(chosen, [""]):

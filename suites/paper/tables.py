@@ -19,7 +19,6 @@ from suites.paper.published import PublishedMetric
 from suites.statistics import MeanInterval, compare, mean_interval
 
 _CORRECTED = ("qd_score", "coverage", "best")
-_WORDS = {"<": "below", ">": "above", "≈": "agrees", "?": "not answerable"}
 
 
 def trials_table(study: Analysis) -> str:
@@ -63,25 +62,6 @@ def results_table(study: Analysis, domain: str) -> str:
     return table((domain, *header), rows)
 
 
-def agreement_table(study: Analysis) -> str:
-    """Return the differences between our means and the printed ones, in percent of the latter."""
-    metrics = [metric for metric in study.published.metrics if metric.judged]
-    rows = []
-    for domain, name in study.published.means:
-        row = [domain, name]
-        for metric in metrics:
-            found = study.difference(domain, name, metric)
-            row.append(
-                _difference_cell(*found, study.published.means[domain, name][metric.field])
-                if found
-                else NOTHING
-            )
-        if set(row[2:]) != {NOTHING}:
-            rows.append(row)
-    header = ("domain", "algorithm", *(f"{metric.name}: ours - paper" for metric in metrics))
-    return table(header, rows, text_columns=2) if rows else ""
-
-
 def cost_table(study: Analysis, domain: str) -> str:
     """Return how the time of a domain's trials was spent, and how much memory the search took."""
     times = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds")
@@ -103,10 +83,10 @@ def equal_time_table(study: Analysis) -> str:
         metric = hypothesis.metric
         for pair in hypothesis.pairs:
             if found := study.at_equal_time(domain, pair, metric):
-                minutes = found[0] / 60
+                minutes, values = found[0] / 60, found[1]
                 time = f"{minutes:.1f}" if minutes >= 1 else f"{minutes:.2g}"
-                means = [_describe(np.array(one), metric.decimals) for one in found[1].values()]
-                tests = compare(found[1]), study.tests[metric.name, domain]
+                means = [_describe(np.array(one), metric.decimals) for one in values.values()]
+                tests = compare(values), study.tests[metric.name, domain]
                 sign, at_end = (test.sign(*pair) or "not tested" for test in tests)
                 rows.append((hypothesis.name, domain, *pair, time, *means, bold_if(True, sign), at_end))
     header = ("hypothesis", "domain", "first", "second", "time [min]", "first then", "second then", "sign")
@@ -132,12 +112,10 @@ def correction_table(study: Analysis, domain: str) -> str:
 def anova_table(study: Analysis) -> str:
     """Return the test of all algorithms, by metric and domain, next to the published one."""
     rows = []
-    for metric in study.published.tested:
-        for domain in study.domains:
-            test = study.tests[metric.name, domain]
-            here = format_anova(test.anova) if test.anova else f"not tested: {test.untested}"
-            paper = metric.anovas.get(domain, NOTHING)
-            rows.append((metric.name, domain, here, paper))
+    for metric, domain in product(study.published.tested, study.domains):
+        test = study.tests[metric.name, domain]
+        here = format_anova(test.anova) if test.anova else f"not tested: {test.untested}"
+        rows.append((metric.name, domain, here, metric.anovas.get(domain, NOTHING)))
     return table(("metric", "domain", "test", "paper"), rows, text_columns=4)
 
 
@@ -155,16 +133,10 @@ def pairs_table(study: Analysis, metric: PublishedMetric) -> str:
     """Return every comparison of two algorithms in full, for one metric; empty without pairs."""
     rows = []
     for domain in study.domains:
-        test = study.tests[metric.name, domain]
-        rows += [
-            (
-                domain,
-                f"{pair.first} {pair.sign} {pair.second}",
-                format_mean(MeanInterval(pair.difference, pair.low, pair.high), metric.decimals),
-                format_p(pair.p),
-            )
-            for pair in test.pairs
-        ]
+        for pair in study.tests[metric.name, domain].pairs:
+            interval = MeanInterval(pair.difference, pair.low, pair.high)
+            names = f"{pair.first} {pair.sign} {pair.second}"
+            rows.append((domain, names, format_mean(interval, metric.decimals), format_p(pair.p)))
     header = ("domain", metric.name, f"difference [{metric.unit}]", "p")
     return table(header, rows, text_columns=2) if rows else ""
 
@@ -200,18 +172,9 @@ def _published_cell(study: Analysis, domain: str, algorithm: str, metric: Publis
     if printed is None:
         return NOTHING
     text = f"{printed:,.{metric.decimals}f}"
-    if not metric.judged and study.is_comparable(domain, algorithm):
+    if not metric.judged and study.printed(domain, algorithm, metric):
         return f"{text} (x{format_number(study.values(domain, algorithm, metric).mean() / printed)})"
-    found = study.difference(domain, algorithm, metric)
-    return bold_if(found and found[1] in "<>", text)
-
-
-def _difference_cell(difference: MeanInterval, sign: str, printed: float) -> str:
-    """Return the difference between our mean and a printed one in percent, and what follows from it."""
-    percent, reach = 100 * difference.mean / printed, 100 * difference.half_width / abs(printed)
-    digits = 1 if abs(percent) >= 1 or reach >= 1 else 3
-    interval = "" if math.isnan(reach) else f" ± {reach:.{digits}f}"
-    return bold_if(sign in "<>", f"{percent:+.{digits}f}{interval} % ({_WORDS[sign]})")
+    return bold_if(study.against_printed(domain, algorithm, metric) in ("<", ">"), text)
 
 
 def _sign_cell(study: Analysis, metric: PublishedMetric, domain: str, first: str, second: str) -> str:

@@ -1,20 +1,19 @@
 """`PaperTrial`: one run of one algorithm in one domain, with a correction where the domain is a robot."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
 
 from repertoire.algorithms.catalogue import configure
 from repertoire.evaluation.correction import Correction, correct, reevaluation
-from repertoire.execution.provenance import processor_name
-from repertoire.execution.resources import array_bytes
+from repertoire.execution.running import array_bytes, processor_name
 from repertoire.plots import objective_grid
 from repertoire.problems.catalogue import find_problem, make_problem
 from repertoire.repertoire import Repertoire
@@ -42,77 +41,53 @@ _COLUMNS = ("evaluations", "qd_score", "coverage", "best")
 _TIMES = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds")
 
 
-@dataclass
-class Costs:
-    """What training took, over all parts of an interrupted trial; see `TrialResult`.
+class Costs(BaseModel):
+    """What training took, over all parts of an interrupted trial; see `TrialResult`."""
 
-    Attributes:
-        times: of `_TIMES` [s], by the evaluations after each batch.
-        search_bytes: memory of emitters and archives [bytes].
-    """
-
-    times: dict[int, list[float]] = field(default_factory=lambda: {0: [0.0] * len(_TIMES)})
-    search_bytes: int = 0
+    # of `_TIMES` [s], by the evaluations after each batch
+    times: dict[int, tuple[float, float, float, float, float]] = {0: (0.0,) * 5}
+    search_bytes: int = 0  # memory of emitters and archives [bytes]
 
 
 @dataclass(frozen=True)
 class PaperTrial:
-    """What a trial is to do; with the versions of the software it decides the result, except for times.
+    """What a trial is to do; with the versions of the software it decides the result, except for times."""
 
-    Attributes:
-        domain: name of a benchmark problem or of a robot.
-        algorithm: name in the study.
-        number: of the trial, from 0.
-        method: name of the algorithm that runs.
-        settings: of the algorithm, where they are not its or the problem's own.
-        options: those that make the study a variant of the published one, in words.
-        evaluations: solutions to evaluate, rounded up to whole batches.
-        episodes: of each elite, for the correction; 0 for none.
-        episode_steps: limit of an episode [control steps]; None where there are no episodes.
-        study_seed: from which the trial's seed derives.
-    """
-
-    domain: str
-    algorithm: str
-    number: int
-    method: str
-    settings: Mapping[str, object]
-    options: str
-    evaluations: int
-    episodes: int
-    episode_steps: int | None
-    study_seed: int
+    domain: str  # name of a benchmark problem or of a robot
+    algorithm: str  # name in the study
+    number: int  # of the trial, from 0
+    method: str  # name of the algorithm that runs
+    settings: Mapping[str, object]  # of the algorithm, where they are not its or the problem's own
+    options: str  # those that make the study a variant of the published one, in words
+    evaluations: int  # solutions to evaluate, rounded up to whole batches
+    episodes: int  # of each elite, for the correction; 0 for none
+    episode_steps: int | None  # limit of an episode [control steps]; None where there are no episodes
+    study_seed: int  # from which the trial's seed derives
 
     @property
     def key(self) -> Key:
-        """Domain, algorithm and number, which identify the trial in its study."""
+        """See `StudyTrial`."""
         return self.domain, self.algorithm, self.number
 
     @property
     def seed(self) -> int:
-        """Seed of the run: a different one for every trial of every algorithm in every domain."""
+        """See `trial_seed`."""
         return trial_seed(self.study_seed, self.key)
 
     def training(self, backend: Backend = ONE_THREAD) -> Training:
         """Set the run up from its beginning; a robot's episodes run on a backend."""
         if self.episodes:
             problem = find_problem(self.domain, backend=backend, episode_steps=self.episode_steps)
-            return Training(problem, configure(problem, self.method, self._settings()))
+            return Training(problem, configure(problem, self.method, self._settings))
         problem = make_problem(self.domain)
-        settings = configure(problem, self.method, self._settings())
+        settings = configure(problem, self.method, self._settings)
         # all work is done in this thread, whose processor time does not count what else the machine does
         return Training(problem, settings, history_rows=_ROWS, clock=time.thread_time)
 
     def run(
         self, folder: Path, report: Callable[[float], None], backend: Backend = ONE_THREAD
     ) -> TrialResult:
-        """Run the trial in this process; one with a correction goes on from its last checkpoint.
-
-        Args:
-            folder: where a trial with a correction keeps checkpoints, `repertoire.h5` and `corrected.h5`.
-            report: called from time to time, from any thread, with the share that is done.
-            backend: what runs the episodes; the result does not depend on it.
-        """
+        """Run the trial in this process; one with a correction goes on from its last checkpoint."""
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
             with self.training(backend) as training:
                 costs = self._train(training, Costs(), folder, report)
@@ -137,13 +112,12 @@ class PaperTrial:
         with locked(RunFiles.of(folder).repertoire), self.training(backend) as training:
             yield training
 
+    @property
     def _settings(self) -> dict[str, Any]:
-        """Return the settings of the run that are not defaults."""
         return {"evaluations": self.evaluations, "seed": self.seed, **self.settings}
 
     def _check(self, repertoire: Repertoire, folder: Path) -> None:
-        """Raise if the folder holds another run."""
-        wanted = {"robot": self.domain, "algorithm": self.method, **self._settings()}
+        wanted = {"robot": self.domain, "algorithm": self.method, **self._settings}
         wanted["episode_steps"] = self.episode_steps
         steps, settings = repertoire.robot.description.episode_steps, repertoire.settings
         held = {**settings.search, **dict(settings), "robot": repertoire.robot.name, "episode_steps": steps}
@@ -166,13 +140,13 @@ class PaperTrial:
             # also called within a batch, when the last complete one is known already
             if training.evaluations not in costs.times:
                 spent = time.perf_counter() - started, time.process_time() - cpu_started
-                now = (*spent, timing.search, timing.evaluation, timing.saving)
-                costs.times[training.evaluations] = [sum(pair) for pair in zip(before, now, strict=True)]
+                now = np.array([*spent, timing.search, timing.evaluation, timing.saving])
+                costs.times[training.evaluations] = tuple((before + now).tolist())
             report(share * min(progress.evaluations / self.evaluations, 1.0))
 
         def keep_costs() -> None:
             costs.search_bytes = _search_bytes(training)
-            write_text(folder / _COSTS, json.dumps(asdict(costs)) + "\n")
+            write_text(folder / _COSTS, costs.model_dump_json() + "\n")
 
         path = RunFiles.of(folder).repertoire if self.episodes else None
         training.run(
@@ -184,7 +158,6 @@ class PaperTrial:
     def _correct(
         self, repertoire: Repertoire, folder: Path, report: Callable[[float], None], backend: Backend
     ) -> Correction:
-        """Correct what was learned, and save it."""
         path = folder / _EPISODES
         evaluation = reevaluation(repertoire, episodes=self.episodes, seed=self.seed, backend=backend)
         if file_exists(path):
@@ -201,7 +174,6 @@ class PaperTrial:
     def _result(
         self, repertoire: Repertoire, costs: Costs, correction: Correction | None, backend: Backend
     ) -> TrialResult:
-        """Return the result of a finished trial."""
         history, settings = repertoire.history, repertoire.settings
         columns = {name: history[name] for name in _COLUMNS}
         spent = np.array([*costs.times.values()])  # (batches, times)
@@ -240,7 +212,7 @@ class PaperTrial:
 
 
 def trial_seed(study_seed: int, key: Key) -> int:
-    """Return the seed of a trial, see `PaperTrial.seed`."""
+    """Return the seed of a trial: a different one for every trial of every algorithm in every domain."""
     domain, algorithm, number = key
     group = crc32(f"{domain}/{algorithm}".encode())
     sequence = np.random.SeedSequence(study_seed, spawn_key=(group, number))
@@ -248,19 +220,16 @@ def trial_seed(study_seed: int, key: Key) -> int:
 
 
 def _read_costs(folder: Path, evaluations: int) -> Costs:
-    """Read what training took until a checkpoint; raise if that is not known."""
+    """Read what training took until a checkpoint."""
     path = folder / _COSTS
     try:
-        table: Any = read_json(path)
-        times = {
-            int(count): [float(seconds) for _, seconds in zip(_TIMES, row, strict=True)]
-            for count, row in table["times"].items()
-            if int(count) <= evaluations  # the process may have ended before it saved the checkpoint
-        }
-        if evaluations not in times:
-            raise LookupError(evaluations)
-        return Costs(times, int(table["search_bytes"]))
-    except (SurefootError, ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
+        costs = Costs.model_validate(read_json(path))
+        # those of later batches are of a process that ended before it saved the checkpoint
+        costs.times = {count: times for count, times in costs.times.items() if count <= evaluations}
+        if evaluations not in costs.times:
+            raise InvalidFileError(f"{path} ends before the checkpoint")
+        return costs
+    except (SurefootError, ValidationError) as error:
         raise InvalidFileError(
             f"{path} does not tell how long the trial took: remove {folder} to run the trial again"
         ) from error
@@ -274,6 +243,5 @@ def _thinned(history: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _search_bytes(training: Training) -> int:
-    """Memory of the arrays of archives and emitters."""
     search = training.search
     return array_bytes(search.soft, search.result, *search.emitters)

@@ -59,11 +59,10 @@ class Summary(NamedTuple):
 def summarise(values: np.ndarray, statistic: Statistic) -> Summary:
     """Return a statistic of all recoveries, and its interval by a stratified bootstrap.
 
-    Each resample draws, for every damage, as many of its recoveries as there are, with replacement (Agarwal
-    et al. 2021, Section 4.3). The interval is therefore about further seeds with the same damages, not about
-    other damages. Where each damage has a single recovery, damages are drawn instead: then it is about
-    further damages of the same kind. Its ends enclose the middle 95% of the statistic over 1,000 resamples.
-    The values of damages and seeds are (d, s), and may be infinite.
+    Each of 1,000 resamples draws, for every damage, as many of its recoveries as there are, with replacement
+    (Agarwal et al. 2021, Section 4.3): the interval, the middle 95%, is about further seeds with the same
+    damages. Where each damage has a single recovery, damages are drawn instead. The values of damages and
+    seeds are (d, s), and may be infinite.
     """
     values = np.asarray(values, float)
     if values.ndim != 2 or not values.size or np.isnan(values).any():
@@ -152,14 +151,12 @@ def first_reaching(ratios: np.ndarray, level: float) -> np.ndarray:
 def compare_paired(values: pd.DataFrame, subject: str) -> pd.DataFrame:
     """Compare a selector with each of its rivals over the same damages.
 
-    Recoveries from one damage are not independent of each other: the unit is a damage, and its value the mean
-    over its seeds. There is a row for each damage and a column for each selector.
+    The unit is a damage, with a row of `values`: means over its seeds, a column for each selector.
 
     Returns:
         A row for each rival. `difference` is the mean of the subject's values minus the rival's, from `low`
         to `high` its Student's 95% interval; `better` the share of damages in favour, ties counted as half;
-        `p` that of the two-sided Wilcoxon signed-rank test, adjusted so that the error rate holds for all
-        rivals together (Holm 1979).
+        `p` that of the two-sided Wilcoxon signed-rank test, adjusted for all rivals together (Holm 1979).
     """
     rivals = values.drop(columns=subject)
     compared = [_compare((values[subject] - rivals[name]).to_numpy()) for name in rivals]

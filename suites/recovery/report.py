@@ -4,22 +4,30 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
-from adapt.damage.text import damage_from
-from repertoire.execution.provenance import processor_name, software_versions
+from repertoire.execution.running import processor_name, software_versions
 from robots.files.atomic import write_text
 from robots.randomization import GAP
+from robots.rendering.figures import PLAIN
 from robots.words import version_words
+from suites.figures import Panels, draw_curve, finish
 from suites.markdown import NOTHING, bold_if, bullets, fill, format_p, heading, join, picture, table
-from suites.recovery.figures import draw_curves
-from suites.recovery.metrics import RecoveryMetric, compare_paired, marks_of, metrics, trials_of
-from suites.recovery.table import Results
+from suites.recovery.metrics import (
+    RecoveryMetric,
+    compare_paired,
+    interquartile_mean,
+    marks_of,
+    metrics,
+)
+from suites.recovery.results import Results
 from suites.recovery.tracks import Track
-from suites.videos import videos_list
 
 _TESTED = (5, 10, 20)  # numbers of trials after which selectors are compared in pairs
 _ENOUGH = 5  # recoveries from each damage, of which a bootstrap can draw enough different samples
+_MARGIN = 0.04  # above the highest curve
 _TEMPLATE = Path(__file__).with_name("report.md")
 
 
@@ -35,13 +43,13 @@ def write_report(results: Results, folder: Path, *, notes: Sequence[str]) -> lis
     write_text(csv, results.recoveries.to_csv(index=False, float_format="%.4f"))
     drawn = _tracks_with_recoveries(results)
     if drawn:
-        draw_curves(results, drawn, curves)
-    write_text(report, report_text(results, folder, notes))
+        _draw_curves(results, drawn, curves)
+    write_text(report, report_text(results, notes))
     return [faults, csv, *([curves] if drawn else []), report]
 
 
-def report_text(results: Results, folder: Path, notes: Sequence[str]) -> str:
-    """`report.md` of a study in a folder, whose picture and videos it shows."""
+def report_text(results: Results, notes: Sequence[str]) -> str:
+    """`report.md` of a study."""
     tracks = _tracks_with_recoveries(results)
     caption = "Recovery ratio over trials, binding damages: interquartile mean and its interval."
     paired = join(_paired(results, track) for track in tracks)
@@ -56,7 +64,6 @@ def report_text(results: Results, folder: Path, notes: Sequence[str]) -> str:
             "damages": join(_damages(results, track) for track in tracks),
             "subject": results.subject if paired else "",
             "paired": paired,
-            "videos": videos_list(folder),
         },
     )
 
@@ -68,7 +75,6 @@ def _tracks_with_recoveries(results: Results) -> list[Track]:
 
 
 def _remarks(results: Results) -> Iterator[str]:
-    """Say what is particular about these results."""
     recoveries = results.recoveries
     if len(recoveries):
         last = recoveries[f"rr_{results.trials}"]
@@ -87,7 +93,6 @@ def _remarks(results: Results) -> Iterator[str]:
 
 
 def _track_line(results: Results, track: Track) -> str:
-    """A track in a line."""
     faults = results.faults[results.faults["world"] == track.world]
     hopeless = ", ".join(faults.loc[faults["rr_0"].isna(), "damage"])
     counts = f"{len(faults)} damages, {faults['binding'].sum()} of them binding"
@@ -96,13 +101,11 @@ def _track_line(results: Results, track: Track) -> str:
 
 
 def _track(results: Results, track: Track) -> Iterator[str]:
-    """The tables of a track."""
     recoveries, known = results.of(track), metrics(results.trials)
     split = [*known].index("T90")
     yield heading(f"{track.name}: {track.title}", 3)
     for names in ([*known][:split], [*known][split:]):
         yield _selectors(recoveries, track, {name: known[name] for name in names})
-    yield _families(recoveries)
 
 
 def _selectors(recoveries: pd.DataFrame, track: Track, chosen: dict[str, RecoveryMetric]) -> str:
@@ -116,26 +119,6 @@ def _selectors(recoveries: pd.DataFrame, track: Track, chosen: dict[str, Recover
             leads = metric.higher is not None and len(values) > 1 and one.value == best(values)
             rows[name].append(bold_if(leads, one.text(metric.decimals)))
     return table((track.name, *chosen), [(name, *cells) for name, cells in rows.items()])
-
-
-def _families(recoveries: pd.DataFrame) -> str:
-    """Mean recovery ratio of each selector for each family; a combination counts for all of its families."""
-    after = marks_of(trials_of(recoveries))[-1]
-    marks = dict.fromkeys((min(5, after), after))
-    ratios = pd.concat({mark: _mean_by_damage(recoveries, f"rr_{mark}") for mark in marks}, axis=1)
-    groups: dict[str, list[str]] = {}
-    for damage in ratios.index:
-        for name in damage_from(str(damage)).families:
-            groups.setdefault(name, []).append(damage)
-    rows = [
-        (name, str(len(damages)), *(f"{mean:.2f}" for mean in ratios.loc[damages].mean()))
-        for name, damages in sorted(groups.items())
-    ]
-    return table(
-        ("family", "damages", *(f"{selector} RR@{mark}" for mark, selector in ratios.columns)),
-        rows,
-        caption="Means. A combination of damages counts for the families of all of its parts.",
-    )
 
 
 def _damages(results: Results, track: Track) -> str:
@@ -181,3 +164,27 @@ def _paired(results: Results, track: Track) -> str:
 def _number(value: float) -> str:
     """A number; a dash where it is not finite."""
     return f"{value:.2f}" if math.isfinite(value) else NOTHING
+
+
+@PLAIN
+def _draw_curves(results: Results, tracks: Sequence[Track], path: Path) -> None:
+    """Draw the interquartile mean of the recovery ratio over trials with its interval, a panel per track."""
+    panels = Panels(len(tracks), (6.4, 3.6))
+    for axes, track in zip(panels.axes, tracks, strict=True):
+        _draw_track(axes, results, track)
+    panels.save(path)
+
+
+def _draw_track(axes: Axes, results: Results, track: Track) -> None:
+    trials, curves = np.arange(1, results.trials + 1), {}
+    for name, runs in results.of(track).groupby("selector", sort=False):
+        metrics = [RecoveryMetric(f"rr_{trial}", interquartile_mean) for trial in trials]
+        curves[str(name)] = np.transpose([metric.of(runs) for metric in metrics])
+    for name in sorted(curves, key=lambda name: -curves[name][0, -1]):
+        label = f"{name} {curves[name][0, -1]:.2f}"
+        draw_curve(axes, trials, curves[name], number=results.selectors.index(name), label=label)
+    top = max([1.0, *(curve[0].max() for curve in curves.values())]) + _MARGIN
+    axes.axhline(0.9, color="black", linewidth=0.8, linestyle=(0, (1, 3)))
+    axes.set(xlabel="trials", ylabel="recovery ratio", ylim=(0, top))
+    axes.set_xticks([1, *range(5, results.trials + 1, 5)])
+    finish(axes, f"{track.name}: {track.title}", "in the end")

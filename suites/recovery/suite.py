@@ -1,16 +1,14 @@
 """`RecoverySuite`: selectors recover from faults, in tracks that give them more or less to know."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import Any, ClassVar
 
 from adapt.damage.damage import Damage
 from adapt.objective import RecoveryObjective, find_objective
-from adapt.oracle import FINAL_EPISODES, FINALISTS
 from adapt.recovery import find_incumbent, fresh_episodes, prior_of
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
@@ -20,34 +18,30 @@ from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import SelectorEntry, find_selector, selector_entries
 from adapt.selectors.selector import Prior
 from adapt.selectors.self_model import REFINEMENTS
-from repertoire.evaluation.evaluator import Evaluation, Evaluator
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import file_exists, make_folder
 from robots.seeds import SeedFamily, derive_seeds
 from suites.records import read_record, write_record
-from suites.recovery.faults import check_damages
 from suites.recovery.report import write_report
 from suites.recovery.results import (
     ORACLE,
     OracleResult,
     RecoveryResult,
+    Results,
     TrialRecord,
     parse_result,
+    recovery_tables,
 )
-from suites.recovery.table import Results, recovery_tables
-from suites.recovery.tracks import Track, draw_faults
+from suites.recovery.tracks import Track, check_damages, draw_faults
 from suites.recovery.trial import DamagedRobot, RecoveryTrial
-from suites.recovery.videos import recovery_videos
 from suites.requests import RECOVERIES
-from suites.study import run_claimed
-from suites.suite import Estimate, Key, Suite, fault_seed
-from suites.videos import Video
+from suites.study import run_trial
+from suites.suite import Key, Suite, fault_seed
 
 WITHOUT = "-without-refinement"  # the end of the name of a selector that may not refine gaits
-_WAIT = 0.5  # [s] for another process that finds an oracle
-_RECOMMENDED = 6  # different gaits that a recovery recommends, by which its time is estimated
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +84,7 @@ class RecoverySuite(Suite):
             "trials": self.request.trials,
             "noise": "{:g}, {:g}".format(*self.noise),
             "thinking": self._thinking,
-            "refinement": f"{self._refinement.episodes:,} episodes",
+            "refinement": "none" if self.request.refine == 0 else f"{self._refinement.episodes:,} episodes",
             "objective": self._aim.name,
         }
 
@@ -103,8 +97,6 @@ class RecoverySuite(Suite):
             )
         for name in self.selectors:
             entry = _entry(name)
-            if entry.needs_truth:
-                raise InvalidValueError(f"the {name} is what selectors are measured by: leave it out")
             if entry.needs_table and self.library is None:
                 raise InvalidValueError(
                     f"the {name} selector needs a rehearsal: make one with `surefoot rehearse`"
@@ -163,39 +155,18 @@ class RecoverySuite(Suite):
         """Write a result."""
         write_record(path, result)
 
-    def estimate(
-        self, remaining: Sequence[RecoveryTrial], results: Sequence[TrialRecord], processes: int
-    ) -> Iterator[Estimate]:
-        """Estimate the time of each selector from its finished recoveries, or from the pace of episodes."""
-        evaluator = Evaluator(self.repertoire, {"whole": self.repertoire.robot}, backend=self.backend)
-        evaluation = Evaluation(evaluator, episodes=1, seed=0, family=SeedFamily.ORACLE)
-        pace = evaluation.seconds_left() / evaluation.total  # [s] of an episode
-        for name in dict.fromkeys(trial.selector for trial in remaining):
-            count = sum(trial.selector == name for trial in remaining)
-            finished = [one.took for one in results if one.selector == name]
-            seconds = fmean(finished) if finished else self._assumed(name, pace)
-            basis = "as finished ones" if finished else "by the pace of episodes, if all faults are binding"
-            work = f"{name}: {count} {'faults' if name == ORACLE else 'recoveries'}"
-            yield Estimate(work, count * seconds / processes, basis)
-
     def report(self, results: Sequence[TrialRecord], folder: Path) -> list[Path]:
         """Write the tables of all tracks."""
         return write_report(self._results(results), folder, notes=self._notes())
 
-    def videos(self, results: Sequence[TrialRecord], folder: Path) -> list[Video]:
-        """Videos of the recoveries that gained most."""
-        return recovery_videos(self._results(results), self.repertoire)
-
     @property
     def _refinement(self) -> RefinementSettings:
-        """Of selectors that refine gaits."""
         return RefinementSettings.of(self.repertoire, self.request.refine)
 
     @property
     def _thinking(self) -> str:
         """How long selectors think, in words."""
-        request = self.request
-        return f"{request.think:g} s" if request.think else f"{request.think_episodes:,} episodes"
+        return f"{self.request.think_episodes:,} episodes"
 
     @cached_property
     def _faults(self) -> dict[str, list[Damage]]:
@@ -233,7 +204,6 @@ class RecoverySuite(Suite):
         return prior_of(self.repertoire, robot, self._aim, table, self.seed, self.backend)
 
     def _robot(self, trial: RecoveryTrial) -> DamagedRobot:
-        """The robot with the fault of a trial."""
         key, track = (trial.tracks[0].world, "", trial.fault), trial.tracks[0]
         if key not in self._robots:
             self._robots.clear()
@@ -252,18 +222,14 @@ class RecoverySuite(Suite):
     def _oracle(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> OracleResult:
         """The oracle of a trial's fault; waits if another process is finding it."""
         wanted = replace(trial, place=trial.tracks[0].world, selector=ORACLE, number=0)
-        while (found := run_claimed(self, folder, wanted, report)) is None:
-            time.sleep(_WAIT)
+        found: OracleResult = run_trial(self, folder, wanted, report)
         return found
 
     def _recover(
         self, trial: RecoveryTrial, folder: Path, seed: int, report: Callable[[float], None]
     ) -> dict[str, Any]:
-        """Recover as a trial says."""
         entry, request = _entry(trial.selector), self.request
         changes: dict[str, Any] = {"selector": entry, "seed": seed}
-        if request.think:
-            changes["think_episodes"] = None
         if trial.selector.endswith(WITHOUT):
             changes["refine"] = 0
         table = self._given(trial, folder) if entry.takes_table else None
@@ -295,20 +261,7 @@ class RecoverySuite(Suite):
         return join([given, read_table(path, self.repertoire).take([str(trial.damage)])])
 
     def _results(self, results: Sequence[TrialRecord]) -> Results:
-        """The results of the plan as tables."""
         return recovery_tables(self.repertoire.robot.name, self.tracks, self.plan(), results)
-
-    def _assumed(self, name: str, pace: float) -> float:
-        """How long a trial of a selector takes [s], by the pace of episodes."""
-        if name == ORACLE:
-            return (len(self.repertoire) + (FINALISTS + 3) * FINAL_EPISODES) * pace
-        trials = self.request.trials
-        episodes = trials + (1 + _RECOMMENDED) * FINAL_EPISODES
-        if not _entry(name).thinks:
-            return episodes * pace
-        if not name.endswith(WITHOUT):
-            episodes += min(trials, REFINEMENTS) * self._refinement.episodes
-        return episodes * pace + trials * (self.request.think or (self.request.think_episodes or 0) * pace)
 
     def _notes(self) -> list[str]:
         """Sentences on how the study was run."""
@@ -331,16 +284,12 @@ class RecoverySuite(Suite):
 
 
 def default_selectors() -> tuple[str, ...]:
-    """Names of all selectors but those that know the truth, or that take long to think."""
-    return tuple(name for name, one in selector_entries().items() if not (one.needs_truth or one.thinks))
+    """Names of all selectors but those that take long to think."""
+    return tuple(name for name, one in selector_entries().items() if not one.thinks)
 
 
 def _entry(name: str) -> SelectorEntry:
-    """The selector of a name, which may end in `WITHOUT` if it thinks.
-
-    Raises:
-        UnknownNameError: there is no such selector.
-    """
+    """The selector of a name, which may end in `WITHOUT` if it thinks."""
     entry = find_selector(name.removesuffix(WITHOUT))
     return entry if entry.thinks else find_selector(name)
 

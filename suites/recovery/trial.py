@@ -1,5 +1,6 @@
 """`DamagedRobot`: a damaged robot on which selectors recover, and which knows how good gaits truly are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -8,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.experiment import Experiment, run_trial
 from adapt.objective import RecoveryObjective
-from adapt.oracle import FINAL_EPISODES, final_means, find_oracle, true_objectives
 from adapt.records import Outcome
+from adapt.recovery import Experiment, run_trial
 from adapt.rehearsal.table import Table
 from adapt.requests import RecoveryRequest
 from adapt.selectors.selector import Prior
@@ -26,7 +26,9 @@ from robots.simulation.trace import TraceColumns
 from suites.recovery.tracks import Track
 from suites.suite import Key
 
-_EPISODES = 1  # of every gait, from which the finalists for the oracle follow
+FINALISTS = 20  # gaits that did best in the only episode that all run
+FINAL_EPISODES = 10  # of each of these, which tell the oracle
+_FIRST_FINAL = 4  # number of the first of these; part of every result
 _READINGS = 0.01  # standard deviation of the noise of sensors across the gap, in units of a trace's columns
 
 
@@ -37,18 +39,14 @@ class RecoveryTrial:
     Attributes:
         tracks: that share it: selectors that use no library know the same in all with the same robot.
         place: of its results: the name of the track, or of the tracks' world if any of these would do.
-        fault: its number.
-        damage: the fault.
-        selector: its name, or `ORACLE`.
-        number: of the recovery from this fault, from 0.
     """
 
     tracks: tuple[Track, ...]
     place: str
-    fault: int
+    fault: int  # its number
     damage: Damage
-    selector: str
-    number: int
+    selector: str  # its name, or `ORACLE`
+    number: int  # of the recovery from this fault, from 0
 
     @property
     def key(self) -> Key:
@@ -79,78 +77,78 @@ class DamagedRobot:
         robot = repertoire.robot
         self._whole: Robot = randomised(robot, seed) if track.gap else robot
         self._damaged = damage.apply(self._whole)
-        self._evaluator = self._start(self._damaged)
-        self._scores: dict[int, tuple[float, float]] = {}
 
     def _start(self, robot: Robot) -> Evaluator:
-        """What runs gaits on a robot."""
         return Evaluator(self._repertoire, {"any": robot}, backend=self._backend, objective=self._aim.of)
 
-    def score(self, row: int) -> float:
-        """Mean objective of a gait in fresh episodes, above the zero of shares."""
-        return self._score(self._evaluator, row)[0]
+    def _finals(self, evaluator: Evaluator, rows: Sequence[int]) -> np.ndarray:
+        """Mean objectives of gaits in the episodes by which the oracle is chosen, (n,)."""
+        seeds = derive_seeds(self._seed, SeedFamily.ORACLE, _FIRST_FINAL, FINAL_EPISODES)
+        return objectives_and_falls(evaluator, np.array(rows), seeds)[0].mean(axis=1)
 
     def _score(self, evaluator: Evaluator, row: int) -> tuple[float, float]:
-        """The score of a gait, and the share of its episodes that ended in a fall."""
-        if row >= len(self._repertoire):  # each recovery numbers those that it found anew
-            return self._mean(evaluator, row)
-        if row not in self._scores:
-            self._scores[row] = self._mean(evaluator, row)
-        return self._scores[row]
-
-    def final(self, row: int) -> float:
-        """Mean objective of a gait in the episodes by which the oracle is chosen."""
-        return float(final_means(self._evaluator, np.array([row]), seed=self._seed)[0])
+        """Mean objective of a gait in fresh episodes, above the zero of shares, and share of falls."""
+        seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, FINAL_EPISODES)
+        objectives, fell = objectives_and_falls(evaluator, np.array([row]), seeds)
+        return float(objectives.mean()) - self._aim.zero, float(fell.mean())
 
     def oracle(self) -> dict[str, Any]:
-        """Find the best gait; the incumbent is a finalist in any case. See `OracleResult`."""
-        incumbent = self._repertoire.best()
-        means = true_objectives(self._evaluator, seed=self._seed, episodes=_EPISODES)
-        best = find_oracle(self._evaluator, means, seed=self._seed, rows=[incumbent])
-        evaluator = self._start(self._whole)
-        whole, _ = self._mean(evaluator, incumbent)
-        known = {"gait": best, "final": self.final(best), "score": self.score(best)}
-        return known | {"incumbent": self.score(incumbent), "whole": whole}
+        """Find the best gait: what an `OracleResult` tells of it.
+
+        The highest of many objectives are those of lucky gaits, above all of such as fall now and then. The
+        20 gaits that do best in an episode of all, and the incumbent, therefore run ten fresh episodes, the
+        same for all, which alone decide.
+        """
+        incumbent, evaluator = self._repertoire.best(), self._start(self._damaged)
+        seeds = derive_seeds(self._seed, SeedFamily.ORACLE, 0, 1)
+        first, _ = objectives_and_falls(evaluator, np.arange(len(self._repertoire)), seeds)
+        finalists = np.argsort(-first[:, 0], kind="stable")[:FINALISTS]
+        finalists = np.union1d(finalists, [incumbent])
+        finals = self._finals(evaluator, finalists.tolist())
+        best = int(finalists[np.argmax(finals)])
+        return {
+            "gait": best,
+            "final": float(finals.max()),
+            "score": self._score(evaluator, best)[0],
+            "incumbent": self._score(evaluator, incumbent)[0],
+            "whole": self._score(self._start(self._whole), incumbent)[0],
+        }
 
     def recover(
         self, request: RecoveryRequest, prior: Prior, table: Table | None, left_out: bool, report: Any
     ) -> dict[str, Any]:
         """One recovery, trial by trial, also after the selector would have stopped; see `RecoveryResult`.
 
-        Args:
-            request: what to do.
-            prior: of all gaits.
-            table: what the selector is given of the library.
-            left_out: whether a selector that simulates does not think of the families of the damage.
-            report: told the share of trials that were made.
+        The table is what the selector is given of the library. If `left_out`, a selector that simulates does
+        not think of the families of the damage. The share of trials that were made is reported.
         """
-        scores, falls, thoughts, stop = [], [], [], None
+        scores: dict[int, tuple[float, float]] = {}
+        rows, falls, thoughts, stop = [], [], [], None
         evaluator = self._start(self._damaged)
         experiment = Experiment(
             self._repertoire, request, evaluator, self._aim, prior, table, backend=self._backend
         )
         selector = experiment.selector(
             without=tuple(sorted(self._damage.families - {"pair"})) if left_out else (),
-            before=self.before() if self._gap and experiment.entry.thinks else (),
+            before=self._before() if self._gap and experiment.entry.thinks else (),
         )
         tries = experiment.trials(selector, measured=partial(self._measured, request.seed))
         for trial, attempt in enumerate(islice(tries, request.trials), start=1):
-            gait_now = selector.recommendation()
-            scores.append(self._score(evaluator, gait_now))
+            rows.append(row := selector.recommendation())
+            scores[row] = scores.get(row) or self._score(evaluator, row)
             falls.append(attempt.outcome.fell)
             thoughts.append(selector.thought())
             if selector.done() and stop is None:
                 stop = trial
             report(trial / request.trials)
-        final = float(final_means(evaluator, np.array([gait_now]), seed=self._seed)[0])
         cause, probability = (selector.diagnosis() or [("", 0.0)])[0]
         return {
-            "gait": gait_now,
-            "refined": gait_now >= len(self._repertoire),
-            "final": final,
-            "score": scores[-1][0],
-            "scores": [score for score, _ in scores],
-            "fallen": scores[-1][1],
+            "gait": row,
+            "refined": row >= len(self._repertoire),
+            "final": float(self._finals(evaluator, [row])[0]),
+            "score": scores[row][0],
+            "scores": [scores[row][0] for row in rows],
+            "fallen": scores[row][1],
             "falls": falls,
             "stop": stop or request.trials,
             "seconds": float(np.mean([thought.seconds if thought else 0.0 for thought in thoughts])),
@@ -159,19 +157,13 @@ class DamagedRobot:
             "probability": float(probability),
         }
 
-    def before(self) -> tuple[tuple[int, np.ndarray], ...]:
+    def _before(self) -> tuple[tuple[int, np.ndarray], ...]:
         """The best gait's trace on this robot while it was whole."""
         row = self._repertoire.best()
         seeds = derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, 1)
         evaluator = Evaluator(self._repertoire, {"whole": self._whole}, backend=Threads(1))
         outcome, _ = run_trial(evaluator, row, seeds, traced=True)
         return ((row, self._measured(self._seed, outcome, 0).trace),)
-
-    def _mean(self, evaluator: Evaluator, row: int) -> tuple[float, float]:
-        """Mean objective of a gait under the only condition, above the zero of shares, and share of falls."""
-        seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, FINAL_EPISODES)
-        objectives, fell = objectives_and_falls(evaluator, np.array([row]), seeds)
-        return float(objectives.mean()) - self._aim.zero, float(fell.mean())
 
     def _measured(self, seed: int, outcome: Outcome, trial: int) -> Outcome:
         """What a trial measures: its objective, and across the gap its trace, with noise."""

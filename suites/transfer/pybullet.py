@@ -15,8 +15,9 @@ import numpy as np
 from packaging.version import parse
 
 from adapt.damage.damage import Damage
+from robots.controllers.controller import Actor
 from robots.errors import InvalidValueError
-from robots.evaluations import OBJECTIVES_AND_MEASURES, Request
+from robots.evaluations import Request
 from robots.falls import has_fallen
 from robots.motors import Motors
 from robots.robot import Robot
@@ -124,12 +125,12 @@ class PyBulletRobot:
 
     def walk(self, parameters: np.ndarray, seed: int) -> PyBulletWalk:
         """Run the episode of a seed with a controller of the robot, until it falls."""
-        description, controller = self.robot.description, self.robot.controller
+        description, act = self.robot.description, Actor(self.robot.controller)
         observation, objective, fell = self.reset(seed), 0.0, False
         start, contacts = self._there.walk_target_dist, np.zeros(len(description.feet))
         rows: list[np.ndarray] = []
         while len(rows) < description.episode_steps and not fell:
-            action = np.clip(controller.act(parameters, observation, len(rows)), -1, 1)
+            action = np.clip(act(parameters, observation, len(rows)), -1, 1)
             observation, reward, ended = self.step(action)
             contacts += self._there.feet_contact
             objective += reward
@@ -187,18 +188,15 @@ class PyBullet(Backend):
     def __init__(self, robot: Robot, damage: Damage | None) -> None:
         self._robot = PyBulletRobot(robot, damage)
 
-    def run(
+    def _run(
         self,
         batch: ModelBatch,
         solutions: np.ndarray,
         seeds: np.ndarray,
-        *,
-        models: np.ndarray | None = None,
-        request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: OnFinished | None = None,
+        models: np.ndarray,
+        request: Request,
+        on_finished: OnFinished | None,
     ) -> Episodes:
-        """See `Backend.run`; the only model is the robot there."""
-        solutions, seeds, _, _ = batch.checked(solutions, seeds, models, request)
         robot = self._robot.robot
         walks = [self._robot.walk(*pair) for pair in zip(solutions, seeds.tolist(), strict=True)]
         traces = np.empty(len(walks), object)
@@ -233,13 +231,12 @@ def pybullet_is_installed() -> bool:
 
 
 def check_pybullet() -> None:
-    """Refuse to measure what is not installed."""
+    """Refuse to run what is not installed."""
     if not pybullet_is_installed():
         raise InvalidValueError("the peer is not installed: pip install pybullet")
 
 
 def _make(robot: str) -> Any:
-    """Make a robot's environment."""
     check_pybullet()
     _stand_in_for_gym()
     with redirect_stdout(io.StringIO()):

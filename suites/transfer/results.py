@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from robots.errors import InvalidValueError
-from robots.files.records import Record, validate
+from robots.files.records import validate
 from robots.words import duration
-from suites.suite import Key
+from suites.records import TrialRecord
 
 GAITS = "gaits"  # what takes the place of the selector's name where gaits run without damage
 GAIT_FIGURES, TEXTS = ("mean", "worst tenth", "upright"), ("damage", "diagnosis")
@@ -15,29 +15,19 @@ SHARES = ("old gait", "recovered", "old gait falls", "falls", "explained")
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class TransferResult(Record):
+class TransferResult(TrialRecord):
     """What a trial found.
 
+    Its case are the names of the repertoire and the world, and its number is that of the fault. The seed is
+    that of a recovery; gaits walk with those of the study.
+
     Attributes:
-        case: names of the repertoire and the world.
-        method: name of the selector, or `GAITS`.
-        number: of the fault, from 0.
-        seed: from which the random numbers of a recovery derive; gaits walk with those of the study.
         took: how long it took [s].
         figures: see `Stage.walk` and `Stage.recover`.
     """
 
-    case: str
-    method: str
-    number: Annotated[int, Field(ge=0, strict=True)]
-    seed: Annotated[int, Field(ge=0, strict=True)]
     took: _Number
     figures: dict[str, bool | _Number | str]
-
-    @property
-    def key(self) -> Key:
-        """Case, method and number, which identify the trial in its study."""
-        return self.case, self.method, self.number
 
     @property
     def words(self) -> str:

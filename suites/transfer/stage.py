@@ -10,9 +10,8 @@ from adapt.damage import HEALTHY
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.parts import RobotParts
 from adapt.damage.text import damage_from
-from adapt.experiment import Experiment, run_trial
 from adapt.objective import RecoveryObjective, find_objective
-from adapt.oracle import true_objectives
+from adapt.recovery import Experiment, run_trial
 from adapt.requests import RecoveryRequest
 from adapt.selectors.selector import Prior
 from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
@@ -51,7 +50,7 @@ class Stage:
         self._rows = np.argsort(-repertoire.gaits.objectives, kind="stable")[:gaits]
 
     def walk(self) -> dict[str, Any]:
-        """Let the best gaits walk: what `suites.transfer.report` tells of it."""
+        """Let the best gaits walk: what the report tells of it."""
         count = ROBOTS if self._world.randomization else _EPISODES
         seeds = derive_seeds(self._seed, SeedFamily.EVALUATION, _NOMINAL, count)
         rows, seeds = np.repeat(self._rows, count), np.tile(seeds, len(self._rows))
@@ -74,12 +73,10 @@ class Stage:
         }
 
     def recover(self, damage: Damage, number: int, request: RecoveryRequest) -> dict[str, Any]:
-        """Recover from a fault on the robot of its number: what `suites.transfer.report` tells of it.
+        """Recover from a fault on the robot of its number: what the report tells of it.
 
-        The first trial is of the gait that the robot walks with, as in `recover`.
-
-        Scores are progress while up [m]; what they are a share of is that of the best gait of the repertoire
-        found there.
+        The first trial is of the gait that the robot walks with. Scores are shares of the progress while up
+        of the best gait of the repertoire found there.
         """
         seed, best_known = fault_seed(self._seed, number), self._repertoire.best()
         request = request.model_copy(update={"seed": seed})
@@ -162,7 +159,8 @@ class Stage:
         """Progress of every gait on a robot of ours, in one episode, (k,)."""
         aim = self._aim
         evaluator = Evaluator(self._repertoire, {"": robot}, backend=self._backend, objective=aim.of)
-        return true_objectives(evaluator, seed=self._seed, episodes=1)
+        seeds = derive_seeds(self._seed, SeedFamily.ORACLE, 0, 1)
+        return objectives_and_falls(evaluator, np.arange(len(self._repertoire)), seeds)[0][:, 0]
 
     @cached_property
     def _prior(self) -> Prior:

@@ -1,32 +1,36 @@
 """`TransferSuite`: gaits, recoveries and diagnoses of repertoires in worlds that are not the model's."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import Any, ClassVar
+
+import pandas as pd
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
 from adapt.relearning.refinement import RefinementSettings
-from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import find_selector
+from repertoire.execution.running import processor_name, software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
+from robots.files.atomic import write_text
 from robots.robot import Robot
+from robots.words import version_words
+from suites.markdown import NOTHING, bullets, fill, table
 from suites.records import read_record, write_record
-from suites.requests import TRANSFERS
-from suites.suite import Estimate, Key, Suite, fault_seed
+from suites.requests import TransferRequest
+from suites.suite import Key, Suite, fault_seed
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
-from suites.transfer.report import write_report
-from suites.transfer.results import GAITS, TransferResult, parse_result
+from suites.transfer.results import GAIT_FIGURES, GAITS, SHARES, TEXTS, TransferResult, parse_result
 from suites.transfer.stage import Stage
-from suites.transfer.worlds import TransferWorld
+from suites.transfer.worlds import WORLDS
 
-_SECONDS = {True: 60.0, False: 240.0}  # of a trial until some have finished: gaits alone, or a recovery
+_RECOVERY_FIGURES = ("old gait", "recovered", "right part")
+_TEMPLATE = Path(__file__).with_name("report.md")
 
 
 @dataclass(frozen=True)
@@ -34,34 +38,28 @@ class TransferTrial:
     """What a trial is to do: let the best gaits walk in a world or, with a fault, recover from it there."""
 
     label: str
-    world: TransferWorld
+    world: str
     number: int
     method: str
 
     @property
     def key(self) -> Key:
         """Repertoire and world, method, and number of the fault."""
-        return f"{self.label}-{self.world.name}", self.method, self.number
+        return f"{self.label}-{self.world}", self.method, self.number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TransferSuite(Suite):
-    """Every repertoire in every world.
+    """Every repertoire in every world; PyBullet's is left out for robots that it does not have.
 
     Attributes:
         repertoires: by name.
-        worlds: to walk in; PyBullet's is left out for robots that it does not have.
-        damages: texts of faults to recover from; None for those of `default_faults`.
-        gaits: how many of the best gaits walk.
-        request: what each recovery is to do; seeds are those of the faults, and nothing is confirmed.
+        request: where gaits walk, and what each recovery is to do; its seeds are those of the faults.
     """
 
     name: str = "transfer"
     repertoires: Mapping[str, Repertoire]
-    worlds: tuple[TransferWorld, ...]
-    damages: tuple[str, ...] | None = None
-    gaits: int = 20
-    request: RecoveryRequest = TRANSFERS
+    request: TransferRequest
     suffix: ClassVar[str] = ".json"
 
     def identity(self) -> Mapping[str, Any]:
@@ -71,7 +69,7 @@ class TransferSuite(Suite):
             "study": self.name,
             "repertoires": {label: fingerprint(one)[:16] for label, one in self.repertoires.items()},
             "seed": self.seed,
-            "gaits": self.gaits,
+            "gaits": request.gaits,
             "recoveries": f"{request.trials} trials, first of the old gait, {request.think_episodes} "
             "episodes of thinking",
             "refinement": "default" if request.refine is None else f"{request.refine} episodes",
@@ -80,11 +78,11 @@ class TransferSuite(Suite):
     def check(self) -> list[str]:
         """Refuse what cannot be run; say what is left out."""
         entry = find_selector(self.request.selector)
-        if entry.needs_truth or entry.needs_table:
+        if entry.needs_table:
             raise InvalidValueError(f"the {entry.name} selector needs more than gaits: choose another one")
-        elsewhere = any(world.elsewhere for world in self.worlds)
+        elsewhere = any(WORLDS[name].elsewhere for name in self.request.worlds)
         for label, one in self.repertoires.items():
-            if not max(self.gaits, self.request.trials) <= len(one):
+            if not max(self.request.gaits, self.request.trials) <= len(one):
                 raise InvalidValueError(f"{label} has only {len(one)} gaits")
             faults = self._faults(one.robot)
             if elsewhere and pybullet_is_installed() and one.robot.name in ENVIRONMENTS:
@@ -97,18 +95,18 @@ class TransferSuite(Suite):
     def plan(self) -> list[TransferTrial]:
         """The best gaits of all repertoires in all worlds, then recoveries, fault by fault."""
         stages = [
-            (label, world)
-            for world in self.worlds
+            (label, name)
+            for name, world in WORLDS.items()
             for label, one in self.repertoires.items()
-            if not world.elsewhere or (one.robot.name in ENVIRONMENTS and pybullet_is_installed())
+            if name in self.request.worlds
+            and (not world.elsewhere or (one.robot.name in ENVIRONMENTS and pybullet_is_installed()))
         ]
-        walks = [TransferTrial(label, world, 0, GAITS) for label, world in stages]
-        count = max(len(self._faults(one.robot)) for one in self.repertoires.values())
-        return walks + [
-            TransferTrial(label, world, number, find_selector(self.request.selector).name)
-            for number in range(count)
-            for label, world in stages
-            if world.recovers and number < len(self._faults(self.repertoires[label].robot))
+        counts = {label: len(self._faults(one.robot)) for label, one in self.repertoires.items()}
+        return [TransferTrial(label, name, 0, GAITS) for label, name in stages] + [
+            TransferTrial(label, name, number, find_selector(self.request.selector).name)
+            for number in range(max(counts.values()))
+            for label, name in stages
+            if WORLDS[name].recovers and number < counts[label]
         ]
 
     def trial_seed(self, key: Key) -> int:
@@ -121,8 +119,7 @@ class TransferSuite(Suite):
         if trial.method == GAITS:
             figures = stage.walk()
         else:
-            repertoire = self.repertoires[trial.label]
-            damage = self._faults(repertoire.robot)[trial.number]
+            damage = self._faults(self.repertoires[trial.label].robot)[trial.number]
             figures = stage.recover(damage, trial.number, self.request)
         known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
         seed, took = self.trial_seed(trial.key), time.perf_counter() - started
@@ -140,22 +137,11 @@ class TransferSuite(Suite):
         """Write a result."""
         write_record(path, result)
 
-    def estimate(
-        self, remaining: Sequence[TransferTrial], results: Sequence[TransferResult], processes: int
-    ) -> Iterator[Estimate]:
-        """Estimate the time of trials from finished ones."""
-        for walks, work in ((True, "gaits in worlds"), (False, "recoveries")):
-            count = sum((trial.method == GAITS) == walks for trial in remaining)
-            took = [one.took for one in results if (one.method == GAITS) == walks]
-            seconds, basis = (fmean(took), "as finished ones") if took else (_SECONDS[walks], "roughly")
-            if count:
-                yield Estimate(f"{work}: {count}", count * seconds / processes, basis)
-
     def report(self, results: Sequence[TransferResult], folder: Path) -> list[Path]:
         """Write the tables."""
         planned = {trial.key for trial in self.plan()}
         own = [one for one in results if one.key in planned]
-        return write_report(own, folder, self.worlds, list(self.repertoires), self._notes())
+        return write_report(own, folder, self.request.worlds, list(self.repertoires), self._notes())
 
     @cached_property
     def _stages(self) -> dict[str, Stage]:
@@ -163,28 +149,35 @@ class TransferSuite(Suite):
 
     def _stage(self, trial: TransferTrial) -> Stage:
         """The stage of a trial, which further trials in the same process use again."""
-        repertoire, key = self.repertoires[trial.label], trial.key[0]
+        key = trial.key[0]
         if key not in self._stages:
-            stage = Stage(repertoire, trial.world, gaits=self.gaits, seed=self.seed, backend=self.backend)
-            self._stages[key] = stage
+            repertoire, world = self.repertoires[trial.label], WORLDS[trial.world]
+            self._stages[key] = Stage(
+                repertoire, world, gaits=self.request.gaits, seed=self.seed, backend=self.backend
+            )
         return self._stages[key]
 
     @cached_property
     def _texts(self) -> dict[str, dict[int, str]]:
         """Texts of the faults by case and number."""
         return {
-            f"{label}-{world.name}": {n: str(damage) for n, damage in enumerate(self._faults(one.robot))}
+            f"{label}-{world}": {n: str(damage) for n, damage in enumerate(self._faults(one.robot))}
             for label, one in self.repertoires.items()
-            for world in self.worlds
+            for world in WORLDS
         }
 
     def _faults(self, robot: Robot) -> list[Damage]:
-        texts = default_faults(robot) if self.damages is None else self.damages
+        texts = default_faults(robot) if self.request.damages is None else self.request.damages
         return [parse_damage(text, robot) for text in texts]
 
     def _notes(self) -> list[str]:
         """Sentences on how the study was run."""
         request = self.request
+        lengths = (
+            f"{label} for {RefinementSettings.of(one, request.refine).episodes:,}"
+            for label, one in self.repertoires.items()
+        )
+        refined = f"gaits in up to three searches ({', '.join(lengths)} episodes)"
         return [
             *(
                 f"{label}: {one.robot.name}, {len(one):,} gaits of {one.settings.algorithm} after "
@@ -193,23 +186,70 @@ class TransferSuite(Suite):
                 for label, one in self.repertoires.items()
             ),
             f"Recoveries: {request.trials} trials each, by {request.selector}, which simulates "
-            f"{request.think_episodes} episodes of the model after each, and refines {self._refines}; "
-            f"seed {self.seed}.",
+            f"{request.think_episodes} episodes of the model after each, and refines "
+            f"{'no gait' if request.refine == 0 else refined}; seed {self.seed}.",
         ]
-
-    @property
-    def _refines(self) -> str:
-        """What is refined, in words."""
-        if self.request.refine == 0:
-            return "no gait"
-        lengths = (
-            f"{label} for {RefinementSettings.of(one, self.request.refine).episodes:,}"
-            for label, one in self.repertoires.items()
-        )
-        return f"gaits in up to three searches ({', '.join(lengths)} episodes)"
 
 
 def default_faults(robot: Robot) -> tuple[str, ...]:
     """Motors of a leg dead, weak and stuck, each of another leg; none of a robot with fewer than three."""
     legs = list(robot.description.legs)
     return (f"{legs[0]}:dead", f"{legs[1]}:weak@0.3", f"{legs[-1]}:locked") if len(legs) > 2 else ()
+
+
+def write_report(
+    results: Sequence[TransferResult],
+    folder: Path,
+    worlds: Sequence[str],
+    labels: Sequence[str],
+    notes: Sequence[str],
+) -> list[Path]:
+    """Write `gaits.csv`, `recoveries.csv` and `report.md` to the folder of a study; returns the files.
+
+    Labels are the names of the repertoires, and notes say how the study was run.
+    """
+    gaits, recoveries = (
+        pd.DataFrame([{"case": one.case, **one.figures} for one in results if (one.method == GAITS) == walks])
+        for walks in (True, False)
+    )
+    versions = f"Reported on: {processor_name()}, with {version_words(software_versions())}."
+    blocks = {
+        "notes": bullets([*notes, versions]),
+        "worlds": bullets(f"{name}: {WORLDS[name].title}." for name in worlds),
+        "gaits": _by_world(gaits, worlds, labels, GAIT_FIGURES),
+        "recoveries": _by_world(recoveries, worlds, labels, _RECOVERY_FIGURES),
+        "each": _each(recoveries),
+    }
+    paths = [folder / name for name in ("gaits.csv", "recoveries.csv", "report.md")]
+    write_text(paths[0], gaits.to_csv(index=False, float_format="%.4f"))
+    write_text(paths[1], recoveries.to_csv(index=False, float_format="%.4f"))
+    write_text(paths[2], fill(_TEMPLATE, blocks))
+    return paths
+
+
+def _by_world(
+    rows: pd.DataFrame, worlds: Sequence[str], labels: Sequence[str], figures: Sequence[str]
+) -> str:
+    """A line for each world that something ran in: means of some figures for each repertoire."""
+    if rows.empty:
+        return ""
+    found = rows.groupby("case")[list(figures)].mean()
+    cases = {world: [f"{label}-{world}" for label in labels] for world in worlds}
+    lines = [
+        (name, *(_number(found[figure].get(case)) for case in own for figure in figures))
+        for name, own in cases.items()
+        if found.index.isin(own).any()
+    ]
+    return table(("world", *(f"{label}: {figure}" for label in labels for figure in figures)), lines)
+
+
+def _each(recoveries: pd.DataFrame) -> str:
+    if recoveries.empty:
+        return ""
+    columns = ["case", *TEXTS, "best", *SHARES]
+    rows = [(*row[:2], row[2] or NOTHING, *map(_number, row[3:])) for row in recoveries[columns].to_numpy()]
+    return table((*columns[:3], "best [m]", *SHARES), rows, text_columns=3)
+
+
+def _number(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f}"

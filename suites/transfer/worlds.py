@@ -1,6 +1,6 @@
-"""`TransferWorld`: where gaits walk that were trained elsewhere: other physics, motors, sensors or ground."""
+"""`TransferWorld`: where gaits walk that were trained elsewhere: other models, motors, physics or ground."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -10,9 +10,8 @@ from adapt.damage.edits import find_motors, joint_ids
 from adapt.damage.parts import RobotParts
 from robots.description import Randomization
 from robots.randomization import GAP, randomised
-from robots.robot import Faults, Modification, Robot
+from robots.robot import Edit, Faults, Modification, Patch, Robot
 from robots.task.terrain import Ground, clearance, lay
-from suites.suite import choose
 
 ROBOTS = 32  # of a world whose robots differ from each other
 WIDE = Randomization(mass=(0.7, 1.3), friction=(0.55, 1.45), strength=(0.775, 1.225), delay=(1, 2))
@@ -38,48 +37,38 @@ class Use:
     speed: float
 
 
-def _timestep(use: Use) -> Modification:
-    def halve(model: mujoco.MjModel) -> None:
-        model.opt.timestep /= 2  # of twice as many substeps, see `TransferWorld.robots`
-
-    return Modification("half the timestep", patch=halve)
+def lagging(use: Use) -> Modification:
+    """Actuators with a first-order lag."""
+    return Modification(f"actuators that lag {1000 * _LAG:g} ms", _filter_commands(use.robot))
 
 
-def _solver(use: Use) -> Modification:
+def other_physics(use: Use) -> Modification:
+    """All that other simulators and real robots may have: physics, motors, sensors and ground."""
+    reach, clear, floor = use.distance + _MARGIN, clearance(use.robot.spec()), use.robot.description.floor
+    length = max(_BUMP, reach / 100)  # or else there would be too many bumps
+    ground = Ground(kind="rough", height=_HEIGHT, length=length, size=(2 * reach, reach))
+    filter_commands, brake = _filter_commands(use.robot), _brake(use)
+
+    def edit(spec: mujoco.MjSpec) -> None:
+        filter_commands(spec)
+        lay(spec, floor, ground, clear)
+
     def exchange(model: mujoco.MjModel) -> None:
+        model.opt.timestep /= 2  # of twice as many substeps, see `TransferWorld.robots`
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
         model.opt.solver = mujoco.mjtSolver.mjSOL_CG
-
-    return Modification("Euler's integrator and conjugate gradients", patch=exchange)
-
-
-def _elliptic(use: Use) -> Modification:
-    def exchange(model: mujoco.MjModel) -> None:
         model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        _soften(model)
+        brake(model)
 
-    return Modification("elliptic friction cones", patch=exchange)
-
-
-def _soft(use: Use) -> Modification:
-    def soften(model: mujoco.MjModel) -> None:
-        for solref, solimp in (
-            (model.geom_solref, model.geom_solimp),
-            (model.pair_solref, model.pair_solimp),
-        ):
-            timed = solref[:, 0] > 0  # others are given by stiffness and damping
-            solref[timed, 0] *= 2
-            solref[~timed] /= (4, 2)
-            solimp[:, :2] *= (0.9, 0.95)
-            solimp[:, 2] *= 5
-
-    return Modification("contacts twice as slow and less stiff", patch=soften)
+    return Modification("another simulator", edit, _coarse(use.robot), exchange)
 
 
-def _lag(use: Use) -> Modification:
-    parts = RobotParts(use.robot)
+def _filter_commands(robot: Robot) -> Edit:
+    parts = RobotParts(robot)
 
-    def filter_commands(spec: mujoco.MjSpec) -> None:
-        for motor in find_motors(spec, use.robot.description.joints):
+    def edit(spec: mujoco.MjSpec) -> None:
+        for motor in find_motors(spec, robot.description.joints):
             motor.dyntype = mujoco.mjtDyn.mjDYN_FILTEREXACT
             motor.dynprm[0] = _LAG
             # the filter starts from 0, which is to be where a servo keeps the first pose
@@ -88,49 +77,43 @@ def _lag(use: Use) -> Modification:
             motor.ctrlrange = np.asarray(motor.ctrlrange) - rest
             motor.biasprm[0] += motor.gainprm[0] * rest
 
-    return Modification(f"actuators that lag {1000 * _LAG:g} ms", filter_commands)
+    return edit
 
 
-def _torque_speed(use: Use) -> Modification:
+def _soften(model: mujoco.MjModel) -> None:
+    """Make contacts twice as slow and less stiff."""
+    for solref, solimp in ((model.geom_solref, model.geom_solimp), (model.pair_solref, model.pair_solimp)):
+        timed = solref[:, 0] > 0  # others are given by stiffness and damping
+        solref[timed, 0] *= 2
+        solref[~timed] /= (4, 2)
+        solimp[:, :2] *= (0.9, 0.95)
+        solimp[:, 2] *= 5
+
+
+def _brake(use: Use) -> Patch:
+    """Have the torque of motors fall with speed."""
     parts, limit = RobotParts(use.robot), _SPARE * use.speed
     torques = {joint: parts.torque(joint) for joint in use.robot.description.joints}
 
-    def brake(model: mujoco.MjModel) -> None:
+    def patch(model: mujoco.MjModel) -> None:
         for joint, torque in torques.items():
             model.dof_damping[model.jnt_dofadr[joint_ids(model, [joint])]] += torque / limit
 
-    return Modification(f"motors whose torque falls to 0 at {limit:.3g} rad/s", patch=brake)
+    return patch
 
 
-def _encoders(use: Use) -> Modification:
-    steps = {"position": _ENCODER, "speed": _ENCODER / use.robot.control_step}
-    gains = {channel.name: channel.gain for channel in use.robot.channels}
-    rounded = {
-        name: step * gains[name]
-        for joint in use.robot.description.joints
-        for kind, step in steps.items()
-        for name in [f"{joint} {kind}"]
-    }
-    return Modification("encoders of 10 bits", faults=Faults(rounded=rounded))
-
-
-def _ground(use: Use) -> Modification:
-    reach, clear, floor = use.distance + _MARGIN, clearance(use.robot.spec()), use.robot.description.floor
-    length = max(_BUMP, reach / 100)  # or else there would be too many of them
-    ground = Ground(kind="rough", height=_HEIGHT, length=length, size=(2 * reach, reach))
-    return Modification("uneven ground", lambda spec: lay(spec, floor, ground, clear))
-
-
-_CHANGES: dict[str, Callable[[Use], Modification]] = {
-    "timestep": _timestep,
-    "solver": _solver,
-    "elliptic": _elliptic,
-    "soft": _soft,
-    "lag": _lag,
-    "torque-speed": _torque_speed,
-    "encoders": _encoders,
-    "ground": _ground,
-}
+def _coarse(robot: Robot) -> Faults:
+    """Encoders of 10 bits, from which speeds follow, too."""
+    steps = {"position": _ENCODER, "speed": _ENCODER / robot.control_step}
+    gains = {channel.name: channel.gain for channel in robot.channels}
+    return Faults(
+        rounded={
+            name: step * gains[name]
+            for joint in robot.description.joints
+            for kind, step in steps.items()
+            for name in [f"{joint} {kind}"]
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -138,54 +121,42 @@ class TransferWorld:
     """Where gaits walk.
 
     Attributes:
-        name: short.
         title: in words.
-        changes: names of `_CHANGES` that its only robot has.
-        randomization: of which its robots are drawn; None for one robot.
+        change: of its only robot.
+        finer: how many times as many substeps that has.
+        randomization: of which its robots are drawn, where they differ.
         elsewhere: whether it is PyBullet's, which is no model of ours.
         recovers: whether robots are damaged there, too.
     """
 
-    name: str
     title: str
-    changes: tuple[str, ...] = ()
+    change: Callable[[Use], Modification] | None = None
+    finer: int = 1
     randomization: Randomization | None = None
     elsewhere: bool = False
-    recovers: bool = False
+    recovers: bool = True
 
     def robots(self, use: Use, *, first: int = 0, count: int = ROBOTS) -> list[Robot]:
         """Some of its robots, by numbers from `first` on; the only one where they are all the same."""
         if self.randomization:
             return [randomised(use.robot, first + number, self.randomization) for number in range(count)]
-        robot = use.robot.with_modifications(*(_CHANGES[name](use) for name in self.changes))
-        if "timestep" in self.changes:
-            substeps = 2 * robot.description.substeps
-            robot = replace(robot, description=robot.description.model_copy(update={"substeps": substeps}))
-        return [robot]
+        assert self.change is not None
+        robot = use.robot.with_modifications(self.change(use))
+        substeps = self.finer * robot.description.substeps
+        return [replace(robot, description=robot.description.model_copy(update={"substeps": substeps}))]
 
 
-WORLDS = (
-    TransferWorld("gap", f"robots never trained on: {GAP.ranges}", randomization=GAP, recovers=True),
-    TransferWorld("wide", f"ranges 1.5 times as wide: {WIDE.ranges}", randomization=WIDE, recovers=True),
-    TransferWorld("timestep", "half the timestep", ("timestep",)),
-    TransferWorld(
-        "solver", "Euler's integrator, and conjugate gradients in place of Newton's method", ("solver",)
+WORLDS = {
+    "gap": TransferWorld(f"robots never trained on: {GAP.ranges}", randomization=GAP),
+    "wide": TransferWorld(f"ranges 1.5 times as wide: {WIDE.ranges}", randomization=WIDE),
+    "lag": TransferWorld(f"actuators with a first-order lag of {1000 * _LAG:g} ms", lagging, recovers=False),
+    "together": TransferWorld(
+        "half the timestep, Euler's integrator, conjugate gradients, elliptic friction cones, contacts with "
+        f"twice the time constant and five times the width, a lag of {1000 * _LAG:g} ms, motors whose torque "
+        f"falls to 0 at {_SPARE:g} times the speed that the gaits use, encoders of 10 bits, ground uneven by "
+        f"{100 * _HEIGHT:g} cm",
+        other_physics,
+        finer=2,
     ),
-    TransferWorld("elliptic", "elliptic friction cones", ("elliptic",)),
-    TransferWorld("soft", "softer contacts: twice the time constant, five times the width", ("soft",)),
-    TransferWorld("lag", f"actuators with a first-order lag of {1000 * _LAG:g} ms", ("lag",)),
-    TransferWorld(
-        "torque-speed",
-        f"motors whose torque falls with speed, to 0 at {_SPARE:g} times the speed that the gaits use",
-        ("torque-speed",),
-    ),
-    TransferWorld("encoders", "encoders of 10 bits, from which speeds follow, too", ("encoders",)),
-    TransferWorld("ground", f"ground uneven by {100 * _HEIGHT:g} cm", ("ground",)),
-    TransferWorld("together", "all from timestep to ground together", tuple(_CHANGES), recovers=True),
-    TransferWorld("pybullet", "PyBullet's own environment of the robot", elsewhere=True, recovers=True),
-)
-
-
-def find_worlds(names: Sequence[str] | None = None) -> tuple[TransferWorld, ...]:
-    """The worlds of some names, in the order in which they are listed; all by default."""
-    return WORLDS if names is None else choose("world", WORLDS, names)
+    "pybullet": TransferWorld("PyBullet's own environment of the robot", elsewhere=True),
+}

@@ -3,21 +3,20 @@
 import click
 
 from surefoot.commands.console import console
+from surefoot.printing import print_facts
 
 
 @click.command()
 def algorithms() -> None:
-    """List the algorithms that a repertoire can be trained with, and what they are made of."""
+    """List the algorithms that can train a repertoire, and their settings."""
     from repertoire.algorithms.catalogue import ALGORITHMS
     from repertoire.strategies.table import STRATEGIES
 
     for algorithm in ALGORITHMS.values():
-        console.print(f"{algorithm.name:<16} {algorithm.summary}")
         own = ", ".join(f"{name} {_shown(value)}" for name, value in algorithm.own_settings().items())
-        console.print(f"{'':<16} {own}")
+        print_facts({algorithm.name: [algorithm.summary, own]})
     console.print("\nStrategies, for algorithms that take any (--strategy):")
-    for name, record in STRATEGIES.items():
-        console.print(f"{name:<16} {record.summary}")
+    print_facts({name: record.summary for name, record in STRATEGIES.items()})
 
 
 def _shown(value: object) -> str:

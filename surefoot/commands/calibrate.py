@@ -8,6 +8,7 @@ import click
 from adapt.requests import CalibrationRequest
 from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console, threads_option
 from surefoot.commands.options import request_options
+from surefoot.printing import print_table
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -23,12 +24,10 @@ if TYPE_CHECKING:
     required=True,
     metavar="PATH",
     help="A .csv that `surefoot deploy --csv` wrote, or that a robot of your own did with the same "
-    "columns; or a folder of such files. May be given repeatedly: three gaits tell more than one.",
+    "columns; or a folder of such files. May be given several times; use about three different gaits.",
 )
 @request_options(CalibrationRequest)
-@click.option(
-    "--out", type=AnyPath, help="File for the calibration.  [default: FILE with -calibration added]"
-)
+@click.option("--out", type=AnyPath, help="File for the calibration.  [default: FILE-calibration.h5]")
 @click.option("--overwrite", is_flag=True, help="Replace the output file.")
 @threads_option
 def calibrate(
@@ -39,11 +38,11 @@ def calibrate(
     overwrite: bool,
     threads: int | None,
 ) -> None:
-    """Fit models of the robot of the repertoire FILE to what it did while it was whole.
+    """Fit models of the robot of the repertoire FILE to what the real one did while it was intact.
 
     They differ from the model as built in masses, friction, motors, damping, delay and sensors. `recover`
-    uses what lies next to the repertoire, or takes it by --calibration; `train`, `evaluate` and `rehearse`
-    take it by --randomization.
+    uses the calibration next to the repertoire, or the one named with --calibration; `train`, `evaluate` and
+    `rehearse` take it by --randomization.
     """
     import surefoot
 
@@ -59,17 +58,12 @@ def calibrate(
 
 def print_calibration(calibration: "Calibration", *, odometry: bool) -> None:
     """What the traces tell, and how well they are reproduced; how far a robot got is known by odometry."""
-    intervals = calibration.intervals
-    width = max(len(interval.name) for interval in intervals) + 2
-    console.print(f"{'in 9 of 10 cases':<{width}}{'before':>18}{'now':>22}{'median':>9}")
-    for interval in intervals:
-        prior_text, now_text = (
-            f"{low:.3g} to {high:.3g}" for low, high in (interval.prior, (interval.low, interval.high))
-        )
-        remark = "" if interval.constrained else "  hardly constrained by these traces"
-        console.print(
-            f"{interval.name:<{width}}{prior_text:>18}{now_text:>22}{interval.middle:>9.3g}{remark}"
-        )
+    rows = []
+    for one in calibration.intervals:
+        ranges = (f"{low:.3g} to {high:.3g}" for low, high in (one.prior, (one.low, one.high)))
+        remark = "" if one.constrained else "hardly constrained by these traces"
+        rows.append((one.name, *ranges, f"{one.middle:.3g}", remark))
+    print_table(("in 9 of 10 cases", "before", "now", "median", ""), rows)
     for gait in calibration.gaits:
         (built, built_std), (now, now_std) = gait.as_built, gait.calibrated
         measured = f"{gait.distance:.2f} m" if odometry else "an unknown distance"

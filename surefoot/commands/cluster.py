@@ -17,7 +17,7 @@ _TEMPLATES = DATA / "slurm"  # of scripts, with words between @ that `slurm` fil
 
 @click.group(cls=Commands)
 def cluster() -> None:
-    """Write the scripts that run a command on many machines."""
+    """Write the scripts that run a command on many machines under SLURM."""
 
 
 @cluster.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -96,7 +96,6 @@ def _check_command(words: tuple[str, ...]) -> None:
 
 
 def _runs_on_clusters(command: click.Command) -> bool:
-    """Whether a command can be told a cluster."""
     return any(parameter.name == "scheduler_file" for parameter in command.params)
 
 

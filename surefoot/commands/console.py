@@ -2,12 +2,10 @@
 
 import math
 import os
-import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -40,42 +38,10 @@ class _RepertoireType(_PathType):
         return repertoire_path(super().convert(value, param, ctx))
 
 
-class _InWords(click.ParamType):
-    """A number in a range, which help texts and errors give in words."""
-
-    min: Any
-    max: Any
-    min_open: bool
-
-    def _describe_range(self) -> str:
-        if self.min is None:
-            return ""
-        least, most = (
-            f"{one:,}" if isinstance(one, int) else f"{one or 0:g}" for one in (self.min, self.max)
-        )
-        if self.max is not None and not self.min_open:
-            return f"from {least} to {most}"
-        least = f"{'above' if self.min_open else 'at least'} {least}"
-        return least if self.max is None else f"{least} and at most {most}"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse digits that are not 0 to 9, and Python's underscores between them."""
-        if isinstance(value, str) and (not value.isascii() or "_" in value):
-            self.fail(f"{value!r} is not a number in the digits 0 to 9", param, ctx)
-        return super().convert(value, param, ctx)
-
-    def fail(self, message: str, *context: Any) -> NoReturn:
-        """Refuse a value in a sentence."""
-        super().fail(message.replace("in the range ", "in the range: it must be "), *context)
+Whole = click.IntRange
 
 
-class Whole(_InWords, click.IntRange):
-    """A whole number in a range."""
-
-    name = "integer"
-
-
-class Number(_InWords, click.FloatRange):
+class Number(click.FloatRange):
     """A finite number in a range."""
 
     name = "number"
@@ -117,6 +83,13 @@ class Names(click.ParamType):
 
 class Commands(click.Group):
     """A group that says what each command does, and lists them when it is given a name it does not know."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """End with the exit code of interrupts where work was stopped, which was said already."""
+        try:
+            return super().invoke(ctx)
+        except Stopped:
+            ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands; click's own cuts the sentences to a line."""
@@ -167,15 +140,6 @@ randomization_option = click.option(
     "noise=0:0.02,pose=0.05:0.2,damping=0.5:2,offset=-0.05:0.05,slope=-10:10,heading=-180:180,"
     "terrain=rough:0.01:0.04,models=16; or the .h5 of a calibration",
 )
-
-
-@contextmanager
-def exits_when_stopped() -> Iterator[None]:
-    """End the process with the exit code of interrupts where work was stopped, which was said already."""
-    try:
-        yield
-    except Stopped:
-        sys.exit(INTERRUPTED)
 
 
 rehearsal_option = click.option(
@@ -237,25 +201,9 @@ def cluster_options(command: Command) -> Command:
         type=AnyPath,
         help="The same with the address in this file, which `dask scheduler --scheduler-file` writes.",
     )
-    @click.option(
-        "--patience",
-        type=Number(min=0),
-        default=120.0,
-        show_default=True,
-        help="How long to wait for workers while the cluster has none [s].",
-    )
     @wraps(command)
-    def connected(
-        *arguments: Any,
-        address: str | None,
-        scheduler_file: Path | None,
-        patience: float,
-        **options: Any,
-    ) -> Any:
+    def connected(*arguments: Any, address: str | None, scheduler_file: Path | None, **options: Any) -> Any:
         if address is None and scheduler_file is None:
-            source = click.get_current_context().get_parameter_source("patience")
-            if source is click.core.ParameterSource.COMMANDLINE:
-                raise click.UsageError("--patience is with the workers of a cluster: name one with --cluster")
             return command(*arguments, **options)
         if address is not None and scheduler_file is not None:
             raise click.UsageError("--cluster and --scheduler-file both name a cluster: leave one out")
@@ -264,14 +212,13 @@ def cluster_options(command: Command) -> Command:
         from repertoire.execution.cluster import ClusterSettings, cluster, scheduler_address
 
         address = address if scheduler_file is None else scheduler_address(scheduler_file)
-        settings = ClusterSettings(address or "", patience)
-        with cluster(settings, say=lambda text: note(f"note: {text}")) as found:
+        with cluster(ClusterSettings(address or ""), say=lambda text: note(f"note: {text}")) as found:
             return command(*arguments, **{**options, "threads": found})
 
     return connected  # type: ignore[return-value]
 
 
-CLUSTER_PARAMETERS = ("address", "scheduler_file", "patience")  # of `cluster_options`
+CLUSTER_PARAMETERS = ("address", "scheduler_file")  # of `cluster_options`
 
 
 def seed_option(derived: str) -> Callable[[Command], Command]:

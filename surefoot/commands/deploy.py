@@ -42,7 +42,6 @@ from surefoot.shipped import chosen
 )
 @seed_option("the episode's random numbers")
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif.")
-@click.option("--plain", is_flag=True, help="Film it without the overlay that tells how it goes.")
 @click.option("--csv", type=AnyPath, help="Write its telemetry to this .csv.")
 @click.option("--mcap", type=AnyPath, help="Write its telemetry to this .mcap, for Foxglove and Rerun.")
 @click.option(
@@ -57,7 +56,6 @@ def deploy(
     seconds: float,
     seed: int,
     video: Path | None,
-    plain: bool,
     csv: Path | None,
     mcap: Path | None,
     address: str | None,
@@ -65,6 +63,7 @@ def deploy(
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
     import surefoot
+    from robots.rendering.video import check_video
     from robots.task.command import parse_command
 
     check_different(file, csv, video, mcap)
@@ -77,12 +76,11 @@ def deploy(
         return
     if keys is not None:
         raise click.UsageError("--keys are of the link to a robot: name one with --robot")
-    if plain and video is None:
-        raise click.UsageError("--plain is of a film: name one with --video")
     repertoire, row, note = chosen(file, gait)
     if video is not None:
+        check_video(video)
         print_rendering_note()
-        console.print(f"filming {seconds:g} s of the run, which takes seconds, by ray casting minutes")
+        console.print(f"filming {seconds:g} s of the run: this takes some seconds (minutes without OpenGL)")
     telemetry = surefoot.deploy(
         repertoire,
         row,
@@ -91,7 +89,6 @@ def deploy(
         seconds=seconds,
         seed=seed,
         video=video,
-        plain=plain,
         csv=csv,
         mcap=mcap,
     )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from surefoot.explorer.explorer import Explorer
 
 _PORT = 8765
-_OF_SERVER = {"host", "port", "token", "opens"}
 
 
 @click.command()
@@ -49,7 +48,7 @@ _OF_SERVER = {"host", "port", "token", "opens"}
     "--export",
     type=AnyPath,
     metavar="PAGE.html",
-    help="Write a page that needs no server, with some gaits and a recovery of at most 5 MB, and end.",
+    help="Write a page that needs no server, with a dozen gaits and a recovery, and end.",
 )
 @click.option(
     "--damage",
@@ -84,7 +83,7 @@ def explore(
     choice = StartingChoice(file, source_words(file), request, rehearsal, threads, mission)
     if export is not None:
         context = click.get_current_context()
-        kept = {one.name for one in context.command.params if one.name is not None} - _OF_SERVER
+        kept = {one.name or "" for one in context.command.params} - {"host", "port", "token", "opens"}
         refuse_others(context, kept, "an exported page needs no server")
         _export(Explorer(choice), export, damage, overwrite)
         return
@@ -101,7 +100,6 @@ def explore(
 
 
 def _export(explorer: "Explorer", page: Path, damage: str | None, overwrite: bool) -> None:
-    """Write a page that needs no server."""
     from robots.files.locks import locked
     from surefoot.explorer.export import check_page, export_page
     from surefoot.progress import phase_bars

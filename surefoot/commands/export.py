@@ -11,41 +11,49 @@ from surefoot.commands.console import AnyPath, RepertoireFile, check_different, 
 @click.command()
 @click.argument("file", type=RepertoireFile)
 @gait_options("export")
-@click.option("--onnx", type=AnyPath, metavar="GAIT.onnx", help="Write the gait as ONNX (opset 17, IR 8).")
 @click.option(
-    "--deploy-yaml",
+    "--onnx",
     type=AnyPath,
-    metavar="DEPLOY.yaml",
-    help="Write joints, gains and rates in the shape of Unitree's RL deployment.",
+    metavar="GAIT.onnx",
+    help="Write the gait as ONNX, from what sensors read to what motors are told.",
+)
+@click.option(
+    "--unitree",
+    type=AnyPath,
+    metavar="FOLDER",
+    help="Write the folder that Unitree's RL deployment loads: params/deploy.yaml and exported/policy.onnx.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
-def export(
-    file: Path,
-    gait: Which,
-    onnx: Path | None,
-    deploy_yaml: Path | None,
-    overwrite: bool,
-) -> None:
+def export(file: Path, gait: Which, onnx: Path | None, unitree: Path | None, overwrite: bool) -> None:
     """Write one gait of the repertoire FILE for the computer of a robot."""
-    from robots.files.atomic import check_writable, file_exists
-    from robots.link.export import export_deploy_yaml, export_gait
+    from robots.files.atomic import check_writable, file_exists, make_folder
+    from robots.link.export import onnx_model, unitree_files, write_deploy_yaml, write_onnx
     from surefoot.shipped import chosen
 
-    if onnx is None and deploy_yaml is None:
-        raise click.UsageError("say what to write: --onnx GAIT.onnx, --deploy-yaml DEPLOY.yaml or both")
-    for path, suffixes in ((onnx, (".onnx",)), (deploy_yaml, (".yaml", ".yml"))):
-        if path is not None and path.suffix.lower() not in suffixes:
-            raise click.UsageError(f"{path} must end in {suffixes[0]}")
-    check_different(file, onnx, deploy_yaml)
+    if onnx is None and unitree is None:
+        raise click.UsageError("say what to write: --onnx GAIT.onnx, --unitree FOLDER or both")
+    if onnx is not None and onnx.suffix.lower() != ".onnx":
+        raise click.UsageError(f"{onnx} must end in .onnx")
+    policy, described = (
+        (unitree / "exported/policy.onnx", unitree / "params/deploy.yaml") if unitree else (None, None)
+    )
+    check_different(file, onnx, policy, described)
     repertoire, row, _ = chosen(file, gait)
-    robot, name = repertoire.robot, repertoire.label(row)
-    for path in filter(None, (onnx, deploy_yaml)):
+    robot, name, parameters = repertoire.robot, repertoire.label(row), repertoire.gaits.solutions[row]
+    written = [path for path in (onnx, policy, described) if path]
+    for path in written:
         if file_exists(path) and not overwrite:
             raise click.UsageError(f"{path} exists already: choose another file, or use --overwrite")
+    model = onnx_model(robot, parameters, gait=name) if onnx else None
+    files = unitree_files(robot, parameters, gait=name) if unitree else None
+    for path in written:
+        if path is not onnx:
+            make_folder(path.parent)
         check_writable(path)
-    for path in filter(None, (onnx, deploy_yaml)):
-        if path is onnx:
-            export_gait(robot, repertoire.gaits.solutions[row], path, gait=name)
-        else:
-            export_deploy_yaml(robot, path)
+    if onnx and model:
+        write_onnx(onnx, model)
+    if policy and described and files:
+        write_onnx(policy, files[0])
+        write_deploy_yaml(described, files[1])
+    for path in written:
         console.print(f"saved {path}: {name} of the {robot.name}, {robot.control_step:g} s a control step")

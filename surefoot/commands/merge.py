@@ -16,7 +16,7 @@ from surefoot.commands.console import AnyPath, RepertoireFile, check_different, 
 )
 @click.option("--overwrite", is_flag=True, help="Replace what is there.")
 def merge(files: tuple[Path, ...], out: Path, archive: str | None, overwrite: bool) -> None:
-    """Put repertoires of one robot together: the best gait of each cell stays.
+    """Put several repertoires of one robot together: the best gait of each cell stays.
 
     With one FILE and --archive it only changes the cells.
     """

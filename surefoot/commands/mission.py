@@ -68,7 +68,6 @@ from surefoot.commands.options import request_options, setting_option
     type=AnyPath,
     help="Write every event and all poses to this file, lines of JSON that `surefoot explore` plays.",
 )
-@click.option("--plot", type=AnyPath, help="Draw the path and the timeline to this .png.")
 @click.option("--video", type=AnyPath, help="Film it to this .mp4 or .gif, with a map.")
 @click.option(
     "--robot", "address", metavar="ADDRESS", help="Walk with the robot at this address, tcp://HOST:PORT."
@@ -86,7 +85,6 @@ def mission(
     rehearsal: Path | None,
     request: MissionSettings,
     log: Path | None,
-    plot: Path | None,
     video: Path | None,
     address: str | None,
     keys: Path | None,
@@ -101,9 +99,9 @@ def mission(
     """
     import surefoot
     from adapt.mission.film import filmed
-    from adapt.mission.plots import draw_mission
     from robots.link.driving import DrivenStep
     from robots.link.telemetry import McapLog, Reading
+    from robots.rendering.video import check_video
     from surefoot.resuming import locked_output
 
     if address is None and (keys or mcap):
@@ -113,8 +111,10 @@ def mission(
             "--break and --video are of a simulation: leave them out with --robot, and see "
             "`surefoot robot --break`"
         )
-    check_different(file, log, plot, video, mcap)
-    written = {"log": log, "plot": plot, "video": video, "mcap": mcap}
+    check_different(file, log, video, mcap)
+    if video is not None:
+        check_video(video)
+    written = {"log": log, "video": video, "mcap": mcap}
     for name, path in written.items():
         if path is not None:
             click.get_current_context().with_resource(locked_output(file, path, overwrite, name))
@@ -150,13 +150,9 @@ def mission(
             names = made.repertoire.robot.description.joints, tuple(made.repertoire.robot.description.feet)
             telemetry = stack.enter_context(McapLog(mcap, *names, gait="mission"))
         console.print(f"each of {len(made.repertoire):,} gaits is simulated first, on the whole robot")
-        events = []
         for event in walking:
-            events.append(event)
             console.print(f"{event.time:6.1f} s  {event.words}")
     if made.linked is not None:
         console.print(made.linked.words)
-    if plot is not None:
-        draw_mission(events, made.plan, f"{made.repertoire.robot.name}: {made.result.words}", plot)
     for path in filter(None, written.values()):
         console.print(f"saved {path}")

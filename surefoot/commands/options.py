@@ -34,16 +34,10 @@ selector_option = click.option("--selector", cls=_SelectorOption, metavar="NAME"
 def setting_option(
     record: type, name: str, *, flag: str = "", default: object = ..., before: str = "", more: str = ""
 ) -> Decorator:
-    """The option for a field of a record of settings, as that declares and describes it.
+    """The option for a field of a record of settings, as its docstring describes it.
 
-    Args:
-        record: frozen, of pydantic or a dataclass, whose docstring says what the field is.
-        name: of the field.
-        flag: of the option; that of the field's name by default.
-        default: of the option; that of the field by default. A text is shown alone, and None not at all:
-            not given, the option then is None.
-        before: what the description follows.
-        more: sentences that follow it.
+    A default in brackets is only shown: not given, the option then is None. `before` comes before the
+    description, and `more` after it.
     """
     default = default_of(record, name) if default is ... else default
     text = attribute_words(record, name).rstrip(".")
@@ -91,7 +85,6 @@ def request_options(request: type[Record] | Record, *names: str, **others: Decor
 
 
 def _typed(default: object) -> object:
-    """A default as one would type it."""
     return ",".join(map(str, default)) if isinstance(default, tuple) else default
 
 
@@ -122,3 +115,9 @@ def _kind(annotation: Any, rules: tuple[Any, ...] = ()) -> click.ParamType:
     if annotation is int:
         return Whole(bounds["gt"] + 1 if "gt" in bounds else low, high)
     return Number(low, high, min_open="gt" in bounds, max_open="lt" in bounds)
+
+
+MAP_HELP = (
+    "What the policy observes: playground, mjlab, unitree_rl_lab, legged_gym, sb3, or the path of a YAML "
+    "that says it."
+)

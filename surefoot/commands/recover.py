@@ -9,7 +9,6 @@ import click
 from adapt.records import LIMPING, TRUSTED, Recovery, Trial, diagnosis_words, format_objective
 from adapt.requests import RecoveryRequest
 from repertoire.repertoire import format_cell
-from repertoire.storage.files import RunFiles
 from surefoot.commands.console import (
     AnyPath,
     RepertoireFile,
@@ -21,8 +20,6 @@ from surefoot.commands.console import (
 from surefoot.commands.options import request_options, selector_option
 
 if TYPE_CHECKING:
-    from adapt.rehearsal.table import Table
-    from adapt.selectors.catalogue import SelectorEntry
     from robots.simulation.backend import Backend
 
 
@@ -89,7 +86,13 @@ def recover(
     entry = find_selector(request.selector)
     table, found = (None, None) if no_rehearsal else find_table(repertoire, file, entry, rehearsal)
     models = find_calibration(calibration, repertoire, result_files(file))
-    choice = _choice(entry, table, found, RunFiles(file).rehearsal, no_rehearsal)
+    choice = f"selector: {entry.name}"
+    if table is not None:
+        choice += f", with {len(table)} conditions of {found}"
+    elif entry.thinks:
+        choice += (
+            ", without a rehearsal" if no_rehearsal else ", with a rehearsal of dead and lost legs alone"
+        )
     if models is not None:
         choice += "; the robot is one of the models of the calibration"
     folder = out or recovery_folder(file)
@@ -118,19 +121,6 @@ def recover(
             console.print(f"saved {path}")
     row = f"--row {recovery.row} --damage {shlex.quote(recovery.damage)}"
     console.print(f"see its gait: surefoot deploy {shlex.quote(str(gaits))} {row}")
-
-
-def _choice(
-    entry: "SelectorEntry", table: "Table | None", found: Path | None, missing: Path, refused: bool
-) -> str:
-    """A line that says which selector chooses the trials, and by which rehearsal."""
-    if table is not None:
-        return f"selector: {entry.name}, with {len(table)} conditions of {found}"
-    if refused:
-        return f"selector: {entry.name}, without a rehearsal"
-    without = ", without a rehearsal of other damage than dead and lost legs"
-    more = f"{without}: surefoot rehearse would make {missing.name}" if entry.thinks else ""
-    return f"selector: {entry.name}{more}"
 
 
 def print_trial(trial: Trial) -> None:

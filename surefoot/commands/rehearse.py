@@ -12,14 +12,13 @@ from surefoot.api import plan_rehearsal
 from surefoot.commands.console import (
     AnyPath,
     RepertoireFile,
-    check_different,
     cluster_options,
     console,
-    exits_when_stopped,
     randomization_option,
     threads_option,
 )
 from surefoot.commands.options import request_options
+from surefoot.printing import print_table
 from surefoot.resuming import take_up
 from surefoot.shipped import result_files
 
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
 )
 @request_options(RehearsalRequest, randomization=randomization_option)
 @click.option("--out", type=AnyPath, help="File for the table.  [default: FILE with -rehearsal added]")
-@click.option(
-    "--picture", type=AnyPath, help="Draw what the gaits still achieve under each damage to this PNG."
-)
 @threads_option
 @cluster_options
 @click.option(
@@ -52,7 +48,6 @@ def rehearse(
     damages: Path | None,
     request: RehearsalRequest,
     out: Path | None,
-    picture: Path | None,
     threads: "int | Backend | None",
     overwrite: bool,
     dry_run: bool,
@@ -65,15 +60,10 @@ def rehearse(
     import surefoot
     from adapt.damage.text import read_damages
     from robots.randomization import read_randomization
-    from robots.rendering.pictures import check_picture
     from robots.simulation.threads import backend_of
 
     repertoire = surefoot.load(file)
     out = out or result_files(file).rehearsal
-    check_different(out, picture)
-    check_different(file, picture)
-    if picture is not None:
-        check_picture(picture)
     trained, drawn = (
         repertoire.problem.randomization,
         read_randomization(request.randomization, repertoire.robot),
@@ -87,34 +77,23 @@ def rehearse(
         take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)
         console.print(evaluation.plan_words())
         return
-    with exits_when_stopped():
-        table = surefoot.rehearse(
-            file, library, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
-        )
+    table = surefoot.rehearse(
+        file, library, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
+    )
     _print_survivals(table)
     console.print(f"saved {out}")
-    if picture is not None:
-        from adapt.rehearsal.plots import draw_rehearsal
-
-        title = f"{repertoire.robot.description.title}: {len(repertoire):,} gaits rehearsed"
-        draw_rehearsal(table, title[0].upper() + title[1:], picture)
-        console.print(f"drawn to {picture}")
 
 
 def _print_survivals(table: "Table") -> None:
     """A table of what the repertoire can still do under each damage."""
     from adapt.rehearsal.table import GOOD, survivals
 
-    width = max(len(condition) for condition in table.conditions) + 2
-    console.print(
-        f"{'':<{width}}{'best gait':>12}{'of healthy':>12}{'incumbent':>12}{'good gaits':>12}{'falls':>8}"
+    left = survivals(table)
+    rows = (
+        (str(one.Index), f"{one[1]:,.4g}", _share(one[2]), _share(one[3]), f"{one[4]:,}", f"{one[5]:.1%}")
+        for one in left.itertuples()
     )
-    for survival in survivals(table):
-        shares = "".join(f"{_share(share):>12}" for share in (survival.headroom, survival.kept))
-        console.print(
-            f"{survival.condition:<{width}}{survival.objective:>12,.4g}{shares}"
-            f"{survival.good:>12,}{survival.falls:>8.1%}"
-        )
+    print_table(("", *left.columns), rows)
     console.print(
         "of healthy: the best gait's objective as a share of the best one of the healthy robot\n"
         "incumbent: the same of the gait that is best on the healthy robot\n"

@@ -1,10 +1,17 @@
 """`surefoot robot`."""
 
+import time
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from robots.errors import InvalidValueError
 from surefoot.commands.console import AnyPath, Number, console, seed_option
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
 
 _ADDRESS = "tcp://127.0.0.1:6000"
 
@@ -59,34 +66,50 @@ def robot(
     first pose, from which it sinks, since its motors are damped until the first command, and wherever
     commands are late by two control steps. Ctrl-C ends it.
     """
-    import time
-
     from robots.link.driving import ask_for_priority
-    from surefoot.driving import serve
+    from robots.link.server import RobotServer
+    from robots.link.simulated import SimulatedRobot
     from surefoot.interrupts import interrupt_flag
 
     if address is None:
         raise click.UsageError("say where it listens: --serve, or --serve tcp://HOST:PORT")
+    whole = _robot(source)
+    broken, happens = _happening(whole, damage, changes)
+    simulated = SimulatedRobot(
+        broken, whole, seed=seed, odometry=not no_odometry, changes=happens, helped=set_upright
+    )
+    server = RobotServer(simulated, address, keys=keys, say=console.print)
     ask_for_priority()
-    with interrupt_flag(lambda _text: None) as interrupted:
-        end = float("inf")
+    with closing(server), interrupt_flag(lambda _text: None) as interrupted:
+        end = time.monotonic() + (seconds or float("inf"))
+        console.print(f"{source} listens at {address}; Ctrl-C ends it.")
+        server.run(lambda: interrupted() or time.monotonic() >= end)
+    console.print(server.timing.words)
 
-        def start(_server: object) -> None:
-            nonlocal end
-            end = time.monotonic() + (seconds or float("inf"))
-            console.print(f"{source} listens at {address}; Ctrl-C ends it.")
 
-        words = serve(
-            source,
-            address,
-            damage=damage,
-            changes=changes,
-            helped=set_upright,
-            keys=keys,
-            seed=seed,
-            odometry=not no_odometry,
-            stop=lambda: interrupted() or time.monotonic() >= end,
-            on_start=start,
-            say=console.print,
+def _robot(source: str) -> "Robot":
+    from robots.robot import find_robot
+    from surefoot.api import load
+    from surefoot.shipped import included
+
+    path = Path(source)
+    if source in included() or path.suffix == ".h5" or (path / "repertoire.h5").exists():
+        return load(source).robot
+    return find_robot(source)
+
+
+def _happening(
+    whole: "Robot", damage: str | None, changes: tuple[str, ...]
+) -> "tuple[Robot, list[tuple[float, Robot]]]":
+    """The robot at first, and what it becomes when [s]; a damage stays when something else breaks."""
+    from adapt.damage.text import parse_damage
+    from adapt.mission.plan import read_changes
+
+    broken = whole if damage is None else parse_damage(damage, whole).apply(whole)
+    before = [] if damage is None else [f"{damage}@0"]
+    happens = [(one.time, one.damage.apply(whole)) for one in read_changes([*before, *changes], whole)]
+    if happens and happens[0][0] < 0:
+        raise InvalidValueError(
+            f"what happens at {happens[0][0]:g} s is before the first command: name a later time"
         )
-    console.print(words)
+    return broken, happens[len(before) :]

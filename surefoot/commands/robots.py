@@ -1,11 +1,12 @@
 """`surefoot robots`."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from surefoot.commands.console import AnyPath, console, print_rendering_note
+from surefoot.printing import print_facts
 
 
 @click.command()
@@ -21,7 +22,7 @@ from surefoot.commands.console import AnyPath, console, print_rendering_note
 )
 @click.option("--overwrite", is_flag=True, help="Replace the YAML that --draft writes if it is there.")
 def robots(name: str | None, picture: Path | None, check: bool, draft: Path | None, overwrite: bool) -> None:
-    """List the robots that come with the package, or print the facts of the robot NAME.
+    """List the included robots, describe, draw and check the robot NAME, or draft the YAML of your own.
 
     NAME may also be the path of the YAML of your own robot: see docs/tutorials/own-robot.md.
     """
@@ -34,40 +35,34 @@ def robots(name: str | None, picture: Path | None, check: bool, draft: Path | No
     elif name is not None:
         _show(name, picture, check)
     elif picture is not None or check:
-        what, option = ("check", "--check") if check else ("draw", "--picture FILE.png")
-        raise click.UsageError(f"say which robot to {what}: surefoot robots NAME {option}")
+        raise click.UsageError("say which robot to check or draw: surefoot robots NAME ...")
     else:
         _list()
 
 
 def _list() -> None:
-    """Two lines a robot."""
     from robots.catalogue import robot_names
     from robots.facts import size_words
     from robots.robot import load_robot
 
     for name in robot_names():
         robot = load_robot(name)
-        console.print(f"{name:<16} {robot.description.title}")
-        console.print(f"{'':<16} {size_words(robot)}")
+        print_facts({name: [robot.description.title, size_words(robot)]})
 
 
 def _draft(path: Path, overwrite: bool) -> None:
-    """Write a first YAML."""
     from robots.importing.draft import draft_robot
 
     draft = draft_robot(path, overwrite=overwrite)
-    _print_facts(draft.choices)
-    for remark in draft.remarks:
-        console.print(f"note: {remark}")
+    _print_remarks(draft.remarks)
     console.print(f"written to {draft.path}: look through it, and then: surefoot robots {draft.path} --check")
 
 
 def _show(name: str, picture: Path | None, check: bool) -> None:
-    """Print a robot's facts, try it out and draw it."""
     from robots.catalogue import robot_names
     from robots.facts import robot_facts
-    from robots.rendering.pictures import check_picture
+    from robots.importing.checks import check_robot
+    from robots.rendering.pictures import check_picture, draw_robot
     from robots.robot import find_robot
 
     robot = find_robot(name)
@@ -75,36 +70,19 @@ def _show(name: str, picture: Path | None, check: bool) -> None:
         picture = Path(name).with_suffix(".png")
     if picture is not None:
         check_picture(picture)
-    _print_facts(robot_facts(robot))
+    print_facts(robot_facts(robot))
     if check:
-        _check(robot)
+        findings = check_robot(robot)
+        print_facts(findings.facts)
+        _print_remarks(findings.remarks)
+        if not findings.remarks:
+            console.print("nothing looks wrong")
     if picture is not None:
-        _draw(robot, picture)
+        draw_robot(robot, picture)
+        print_rendering_note()
+        console.print(f"drawn to {picture}")
 
 
-def _check(robot: Any) -> None:
-    """Say what there is to say about a robot beyond its description."""
-    from robots.importing.checks import check_robot
-
-    findings = check_robot(robot)
-    _print_facts(findings.facts)
-    for remark in findings.remarks:
+def _print_remarks(remarks: Sequence[str]) -> None:
+    for remark in remarks:
         console.print(f"note: {remark}")
-    if not findings.remarks:
-        console.print("nothing looks wrong")
-
-
-def _print_facts(facts: dict[str, list[str]]) -> None:
-    """Print facts, each under its name."""
-    for name, lines in facts.items():
-        for number, line in enumerate(lines):
-            console.print(f"{'' if number else name:<16} {line}")
-
-
-def _draw(robot: Any, picture: Path) -> None:
-    """Draw a robot."""
-    from robots.rendering.pictures import draw_robot
-
-    draw_robot(robot, picture)
-    print_rendering_note()
-    console.print(f"drawn to {picture}")

@@ -14,7 +14,6 @@ from surefoot.commands.console import (
     RepertoireFile,
     cluster_options,
     console,
-    exits_when_stopped,
     rehearsal_option,
     threads_option,
 )
@@ -74,17 +73,16 @@ def strengthen(
         take_up(work, RunFiles.unfinished(out), overwrite, say=True)
         console.print(work.plan_words())
         return
-    with exits_when_stopped():
-        stronger = surefoot.strengthen(
-            file,
-            library,
-            **dict(request),
-            rehearsal=rehearsal,
-            out=out,
-            overwrite=overwrite,
-            threads=threads,
-            progress=True,
-        )
+    stronger = surefoot.strengthen(
+        file,
+        library,
+        **dict(request),
+        rehearsal=rehearsal,
+        out=out,
+        overwrite=overwrite,
+        threads=threads,
+        progress=True,
+    )
     added = len(stronger) - len(repertoire)
     if not added:
         console.print(f"no search found a better gait: {out} was not written")

@@ -1,16 +1,41 @@
 """`surefoot suite`: the studies of the field."""
 
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from surefoot.commands.console import Commands, Names, Number, Positive, Whole
-from surefoot.commands.mission_suite import mission_suite
-from surefoot.commands.options import Decorator, chain
-from surefoot.commands.recovery_suite import recovery
-from surefoot.commands.studies import run_study, study_options
-from surefoot.commands.transfer_suite import transfer
+from adapt.requests import RecoveryRequest
+from robots.errors import InvalidValueError
+from suites.requests import RECOVERIES, MissionStudy, TransferRequest
+from surefoot.commands.console import (
+    AnyPath,
+    Commands,
+    Cores,
+    Names,
+    Number,
+    Positive,
+    RepertoireFile,
+    Whole,
+    cluster_options,
+    console,
+    seed_option,
+)
+from surefoot.commands.options import (
+    MAP_HELP,
+    Decorator,
+    chain,
+    request_options,
+    selector_option,
+    setting_option,
+)
+from surefoot.progress import study_bar
+
+if TYPE_CHECKING:
+    from robots.simulation.backend import Backend
+    from suites.suite import Suite
 
 
 class Budgets(click.ParamType):
@@ -42,6 +67,69 @@ class Rates(Names):
         if len(set(rates)) < len(rates):
             self.fail(f"it must be different numbers, not {value!r}", param, ctx)
         return tuple(rates)
+
+
+def study_options(name: str, *, simulated: bool = False) -> Decorator:
+    """Give a command the options of every study, which are arguments of `run_study`, and a seed.
+
+    Args:
+        name: of the study, and of its folder by default.
+        simulated: whether a cluster may run its episodes.
+    """
+    return chain(
+        *([cluster_options] if simulated else []),
+        seed_option("the seeds of all trials"),
+        click.option(
+            "--threads", "cores", type=Cores, help="Threads of all trials together.  [default: all cores]"
+        ),
+        click.option("--dry-run", is_flag=True, help="Only print how many trials there are."),
+        click.option("--report", is_flag=True, help="Run nothing: report on the trials that are finished."),
+        click.option(
+            "--out",
+            type=AnyPath,
+            default=Path("studies") / name,
+            show_default=True,
+            help="Folder of the study.",
+        ),
+    )
+
+
+def run_study(
+    suite: "Suite",
+    *,
+    cores: int | None,
+    dry_run: bool,
+    report: bool,
+    out: Path,
+    threads: "Backend | None" = None,
+) -> None:
+    """Say how many trials a study has, run what is not done, and report; see the options.
+
+    In place of threads of this machine a backend may run the episodes.
+    """
+    from robots.simulation.threads import available_cores
+    from suites.study import Study
+
+    remarks = suite.check()
+    suite, together = suite.share_cores(cores or available_cores(), threads)
+    study = Study(suite, out)
+    for remark in remarks:
+        console.print(f"note: {remark}")
+    if not report:
+        console.print(
+            f"the study has {len(study.trials)} trials, {len(study.remaining())} of them not finished"
+        )
+    if dry_run:
+        return
+    if not report:
+        try:
+            with study_bar() as show:
+                study.run(processes=together, on_progress=show)
+        except KeyboardInterrupt:
+            console.print("Stopped. What is saved is kept; the same command continues the study.")
+            raise
+    for path in study.report(study.all_results()):
+        console.print(f"saved {path}")
 
 
 def _options(evaluations: int) -> Decorator:
@@ -82,7 +170,7 @@ def _robot_options(name: str) -> Decorator:
             help="Limit of an episode, in control steps.  [default: the robot's own]",
         ),
         _options(1_000_000),
-        study_options(name, simulated=True, filmed="nine gaits of each algorithm and robot"),
+        study_options(name, simulated=True),
     )
 
 
@@ -90,14 +178,8 @@ def _robot_options(name: str) -> Decorator:
 def suite() -> None:
     """Compare algorithms or selectors over many trials, with statistics.
 
-    The same command continues a study that was stopped; finished trials are never run again. Several
-    processes may run the same study in a shared folder: each takes other trials.
+    The same command continues a study that was stopped; finished trials are never run again.
     """
-
-
-suite.add_command(recovery)
-suite.add_command(transfer)
-suite.add_command(mission_suite)
 
 
 @suite.command()
@@ -160,3 +242,184 @@ def _run(name: str, given: dict[str, Any], **settings: Any) -> None:
         if option in given:
             settings[option] = given.pop(option)
     run_study(paper_suite(published_study(name), **settings), **given)
+
+
+@suite.command("recovery")
+@click.argument("file", type=RepertoireFile)
+@click.option("--rehearsal", type=AnyPath, help="The library, a rehearsal.  [default: FILE-rehearsal]")
+@click.option(
+    "--elites", "elites_only", is_flag=True, help="Choose among the elites, without the specialists."
+)
+@click.option("--damages", type=AnyPath, help="YAML list of damages.  [default: a list for the robot]")
+@click.option(
+    "--selectors",
+    type=Names(),
+    help="Selectors to compare.  [default: all but those that simulate between trials, such as self-model]",
+)
+@click.option(
+    "--tracks",
+    type=Names(),
+    help="Tracks to run, e.g. T0,T3, or T3-pairs, T4, T4-left-out, T4-gap with random faults.  [default: "
+    "those with listed damages]",
+)
+@click.option(
+    "--faults",
+    type=Positive,
+    help="Number of faults of each track.  [default: all that are listed, or 60 random ones]",
+)
+@click.option("--seeds", type=Positive, help="Recoveries from each fault with each selector.  [default: 10]")
+@click.option(
+    "--noise",
+    type=(Number(min=0), Number(min=0)),
+    metavar="SHARE AMOUNT",
+    help="Standard deviations of a trial's noise: as a share of the objective, and in its units.  "
+    "[default: 0.05 0.02]",
+)
+@request_options(RECOVERIES, "trials", "think_episodes", "refine", "objective")
+@study_options("recovery", simulated=True)
+def recovery(
+    file: Path,
+    rehearsal: Path | None,
+    elites_only: bool,
+    damages: Path | None,
+    selectors: tuple[str, ...] | None,
+    tracks: tuple[str, ...] | None,
+    request: RecoveryRequest,
+    **options: Any,
+) -> None:
+    """Break the robot of the repertoire FILE in many ways, and compare how selectors recover.
+
+    Every trial is simulated. The seed also draws the random faults. Do not use seeds 4, 40 and 41: the
+    selectors were tuned on them.
+    """
+    from adapt.damage.text import read_damages
+    from adapt.selectors.catalogue import find_table
+    from repertoire.storage.repertoires import read_repertoire
+    from suites.recovery.suite import RecoverySuite, default_selectors
+    from suites.recovery.tracks import find_tracks
+
+    chosen, repertoire = find_tracks(tracks), read_repertoire(file)
+    library, _ = find_table(repertoire, file, None, rehearsal)
+    if elites_only:
+        library = library and library.first(len(repertoire.elites))
+        repertoire = replace(repertoire, specialists=None)
+    names = ("faults", "seeds", "noise", "seed")
+    suite = RecoverySuite(
+        repertoire=repertoire,
+        library=library,
+        tracks=chosen,
+        request=request,
+        selectors=selectors or default_selectors(),
+        damages=tuple(read_damages(damages, repertoire.robot)) if damages else None,
+        **{name: value for name in names if (value := options.pop(name)) is not None},
+    )
+    run_study(suite, **options)
+
+
+@suite.command("transfer")
+@click.argument("files", type=RepertoireFile, nargs=-1, required=True)
+@request_options(
+    TransferRequest,
+    *("worlds", "damages", "gaits", "selector", "trials", "think_episodes", "refine"),
+    selector=selector_option,
+    damages=setting_option(
+        TransferRequest,
+        "damages",
+        default="[default: the motors of one leg dead, of another weak, of a third stuck]",
+    ),
+)
+@study_options("transfer", simulated=True)
+def transfer(files: tuple[Path, ...], request: TransferRequest, seed: int, **options: Any) -> None:
+    """Let the best gaits of the repertoires FILES walk where they were not trained, and recover there.
+
+    Robots of gap and wide have other masses, friction, motors and delay than the model of the gaits; those of
+    lag have slower motors, and those of together other physics, motors, sensors and ground. pybullet is its
+    own environment of the robot (pip install pybullet). In the report a repertoire is named after its file,
+    or the folder of its run.
+    """
+    from repertoire.storage.files import FILE_NAME
+    from repertoire.storage.repertoires import read_repertoire
+    from suites.transfer.suite import TransferSuite
+
+    labels = [file.resolve().parent.name if file.name == FILE_NAME else file.stem for file in files]
+    if len(set(labels)) < len(labels):
+        raise InvalidValueError(f"repertoires must have different names, not {', '.join(labels)}")
+    repertoires = {label: read_repertoire(file) for label, file in zip(labels, files, strict=True)}
+    run_study(TransferSuite(repertoires=repertoires, request=request, seed=seed), **options)
+
+
+@suite.command("mission")
+@click.argument("file", type=RepertoireFile)
+@click.option("--rehearsal", type=AnyPath, help="Its rehearsal.  [default: FILE-rehearsal if it is there]")
+@click.option(
+    "--damages",
+    type=AnyPath,
+    help="YAML list of damages.  [default: each leg lost and dead; with six legs also pairs lost]",
+)
+@request_options(MissionStudy, refinement=setting_option(MissionStudy, "refinement", flag="--refine"))
+@study_options("mission")
+def mission(
+    file: Path,
+    rehearsal: Path | None,
+    damages: Path | None,
+    request: MissionStudy,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Break the robot of the repertoire FILE on its way, and measure what becomes of its missions.
+
+    A mission is compared with robots that are told at once what broke, that walk on as if nothing had, or
+    that stay with the old gait.
+    """
+    from adapt.damage.text import read_damages
+    from adapt.selectors.catalogue import find_table
+    from repertoire.storage.repertoires import read_repertoire
+    from suites.mission.suite import MissionSuite
+
+    repertoire = read_repertoire(file)
+    library, _ = find_table(repertoire, file, None, rehearsal)
+    listed = tuple(read_damages(damages, repertoire.robot)) if damages else None
+    suite = MissionSuite(repertoire=repertoire, library=library, damages=listed, request=request, seed=seed)
+    run_study(suite, **options)
+
+
+@suite.command("faults")
+@click.argument("files", metavar="POLICY|REPERTOIRE...", type=AnyPath, nargs=-1, required=True)
+@click.option("--robot", help="Robot of the policies: a name, or the path of a YAML.")
+@click.option("--map", "observes", default="playground", show_default=True, help=MAP_HELP)
+@click.option(
+    "--protocol",
+    type=AnyPath,
+    help="YAML that says what breaks, when and for how long.  [default: 12 kinds of faults, see the docs]",
+)
+@click.option(
+    "--seeds",
+    type=Whole(1, 1000),
+    default=3,
+    show_default=True,
+    help="Episodes of each fault and command.",
+)
+@study_options("faults")
+def faults(
+    files: tuple[Path, ...], robot: str | None, observes: str, protocol: Path | None, **options: Any
+) -> None:
+    """Try how policies, ONNX files, and the best gaits of repertoires walk on while something breaks."""
+    import surefoot
+    from robots.importing.policies import with_policy
+    from robots.robot import find_robot
+    from suites.faults.protocol import STANDARD, read_protocol
+    from suites.faults.suite import FaultSuite, Walker, gait_walker, policy_walker
+
+    walkers: dict[str, Walker] = {}
+    for file in files:
+        if file.stem in walkers:
+            raise InvalidValueError(f"what is compared must have different names, and two are {file.stem}")
+        if file.suffix != ".onnx":
+            walkers[file.stem] = gait_walker(surefoot.load(file))
+        elif robot is None:
+            raise InvalidValueError(f"{file} is a policy: name its robot with --robot")
+        else:
+            walkers[file.stem] = policy_walker(with_policy(find_robot(robot), file, observes))
+    seeds, seed = options.pop("seeds"), options.pop("seed")
+    found = read_protocol(protocol or STANDARD)
+    run_study(FaultSuite(walkers=walkers, protocol=found, seeds=seeds, seed=seed), **options)

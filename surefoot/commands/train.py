@@ -18,14 +18,13 @@ from surefoot.commands.console import (
     Positive,
     cluster_options,
     console,
-    exits_when_stopped,
     randomization_option,
     refuse_others,
     seed_option,
 )
-from surefoot.commands.options import Decorator, chain, setting_option
+from surefoot.commands.options import MAP_HELP, Decorator, chain, setting_option
 
-_OF_THIS_PROCESS = ("threads", "checkpoint_seconds", "log_csv", "tensorboard")  # not of the run
+_OF_THIS_PROCESS = ("threads", "checkpoint_seconds", "log_csv")  # not of the run
 _SETTINGS = list(dict.fromkeys(name for one in ALGORITHMS.values() for name in one.own_settings()))
 
 
@@ -95,8 +94,12 @@ def _walk_option(name: str) -> Decorator:
     help="Write a row after each batch: the metrics, the seconds so far, the evaluations per second.",
 )
 @click.option(
-    "--tensorboard", type=AnyPath, metavar="FOLDER", help="Write the same for TensorBoard to this folder."
+    "--policy",
+    type=AnyPath,
+    metavar="FILE",
+    help="Only for robots: train gaits around this policy that others trained, an ONNX file.",
 )
+@click.option("--map", "policy_map", help=f"{MAP_HELP}  [default: playground]")
 @click.option("--threads", type=Positive, help="Threads of a robot's simulation.  [default: all cores]")
 @cluster_options
 @click.pass_context
@@ -111,17 +114,16 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
 
     common = {key: options.pop(key) for key in _OF_THIS_PROCESS}
     folder, algorithm, out = (options.pop(key) for key in ("resume", "algorithm", "out"))
-    with exits_when_stopped():
-        if folder is not None:
-            kept = ("resume", "plugin", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
-            refuse_others(ctx, kept, "a resumed run keeps its settings")
-            repertoire = surefoot.resume(folder, **common, progress=True)
-        elif problem is None:
-            raise click.UsageError("name a robot or another problem to train, or a run to --resume")
-        else:
-            folder = out or Path("runs") / Path(problem).stem
-            chosen = {key: value for key, value in options.items() if value is not None}
-            repertoire = surefoot.train(problem, algorithm, out=folder, **common, **chosen, progress=True)
+    if folder is not None:
+        kept = ("resume", "plugin", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
+        refuse_others(ctx, kept, "a resumed run keeps its settings")
+        repertoire = surefoot.resume(folder, **common, progress=True)
+    elif problem is None:
+        raise click.UsageError("name a robot or another problem to train, or a run to --resume")
+    else:
+        folder = out or Path("runs") / Path(problem).stem
+        chosen = {key: value for key, value in options.items() if value is not None}
+        repertoire = surefoot.train(problem, algorithm, out=folder, **common, **chosen, progress=True)
     if diverged := repertoire.last("diverged"):
         console.print(f"{diverged} evaluations diverged in simulation and were left out.")
     m = repertoire.metrics

@@ -1,36 +1,50 @@
-"""`Answers`: what the page is told of a gait or a recovery."""
+"""`Answers`: what the page is told of a gait, a mission or a recovery; CONTRIBUTING.md lists the messages."""
 
-import base64
-import re
-import threading
-from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
+import surefoot
+from adapt.damage.text import parse_damage
 from adapt.records import Outcome, Recovery, RefinedGait, Trial, format_objective
-from adapt.selectors.selector import Selector
+from adapt.selectors.catalogue import find_selector
+from adapt.selectors.selector import Context, Selector
 from repertoire.repertoire import format_cell
-from robots.deployment.film import film
 from robots.errors import InvalidValueError
+from robots.files.records import Record
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
-from surefoot.explorer.encoding import packed
+from surefoot.explorer.archive import packed
 from surefoot.explorer.explorer import Explorer
 from surefoot.explorer.mission import SCENE as MISSION_SCENE
-from surefoot.explorer.recording import CancelledError, replay
+from surefoot.explorer.recording import parts_of, replay
 from surefoot.explorer.scene import describe_scene
 
 Message = dict[str, Any]
+_LONGEST = 300  # characters of a damage
 _TRIAL_SECONDS = 5.0  # of a trial that are shown
 _TRIAL_STEP = 0.04  # between the poses of a trial [s]
 _OF_TRIAL = (
     *("number", "row", "cell", "seed", "predicted", "measured", "fell", "steps", "distance", "objective"),
     *("diagnosis", "confirms", "refined", "specialist"),
 )
+
+
+class Request(Record):
+    """What a page asks for: a gait in one of two views, the mission, a recovery, or to stop."""
+
+    do: Literal["walk", "mission", "recover", "stop"]
+    row: Annotated[int, Field(ge=0, strict=True)] | None = None
+    view: Literal[0, 1] = 0
+    damage: Annotated[str, Field(max_length=_LONGEST)] = ""
+    selector: str = ""
+
+
+class CancelledError(Exception):
+    """Nobody wants to see any more of this."""
 
 
 class Answers:
@@ -47,19 +61,28 @@ class Answers:
         self._sent_scenes: set[str] = set()
         self.refined: dict[int, RefinedGait] = {}  # of the last recovery, by row
 
-    def walk(self, request: Message, cancel: threading.Event) -> None:
-        """Show the episode of a gait in a view."""
-        explorer, view, damage = self.explorer, request["view"], request["damage"]
-        row = self._row(request["row"])
-        if note := explorer.changed():
-            self.send({"type": "note", "text": note})
+    def answer(self, request: Request, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Send what was asked for, part by part, until it is cancelled."""
+
+        def check() -> None:
+            if cancelled():
+                raise CancelledError
+
+        check()
+        {"walk": self._walk, "mission": self._mission, "recover": self._recover}[request.do](request, check)
+
+    def _walk(self, request: Request, check: Callable[[], None]) -> None:
+        explorer, damage, row = self.explorer, request.damage, request.row
+        count = len(explorer.repertoire)
+        if row is None or not explorer.walks or not (row < count or row in self.refined):
+            raise InvalidValueError(f"there is no gait {row} that can be shown: there are {count}")
         self.scene(damage)
         solution = self.solution(row)
         episodes = explorer.evaluate(solution, damage)
         step = explorer.repertoire.robot.control_step
         every = max(1, round(self._spacing / step))
+        survived = int(episodes.steps[0])
         about = {
-            "view": view,
             "row": row,
             "damage": damage,
             "title": f"With {damage}" if damage else "Healthy",
@@ -69,81 +92,51 @@ class Answers:
             "distance": _number(episodes.distances[0]),
             "measures": [_number(value) for value in episodes.measures[0]],
             "fell": bool(episodes.fell[0]),
-            "survived": int(episodes.steps[0]),
+            "survived": survived,
             "seconds": every * step,
-            "duration": int(episodes.steps[0]) * step,
+            "duration": survived * step,
         }
-        self.send({"type": "walk", **about})
-        replay(
-            explorer.robot(damage),
-            solution,
-            seed=explorer.choice.request.seed,
-            survived=about["survived"],
-            every=every,
-            pictures=request["pictures"],
-            on_part=lambda part: self.send({"type": "part", "view": view, **part}),
-            cancelled=cancel.is_set,
-        )
-        self.send({"type": "walked", "view": view})
+        seed = explorer.choice.request.seed
+        rows = replay(explorer.robot(damage), solution, seed=seed, survived=survived, every=every)
+        self._play(request.view, about, parts_of(rows), check)
 
-    def mission(self, request: Message, cancel: threading.Event) -> None:
-        """Play the mission back."""
+    def _mission(self, request: Request, check: Callable[[], None]) -> None:
         mission = self.explorer.mission
         if mission is None:
             raise InvalidValueError("there is no mission: start surefoot explore with --mission LOG")
         if MISSION_SCENE not in self._sent_scenes:
             self._sent_scenes.add(MISSION_SCENE)
             self.send({"type": "scene", **mission.scene()})
-        self.send({"type": "walk", "view": 0, **mission.walk()})
-        mission.replay(
-            pictures=request["pictures"],
-            on_part=lambda part: self.send({"type": "part", "view": 0, **part}),
-            cancelled=cancel.is_set,
-        )
-        self.send({"type": "walked", "view": 0})
+        self._play(request.view, mission.walk(), mission.parts(), check)
 
-    def video(self, request: Message, cancel: threading.Event) -> None:
-        """Film the episode of a gait."""
-        explorer, damage, row = self.explorer, request["damage"], self._row(request["row"])
-        robot = explorer.robot(damage)
+    def _play(self, view: int, about: Message, parts: Iterable[Message], check: Callable[[], None]) -> None:
+        self.send({"type": "walk", "view": view, **about})
+        for part in parts:
+            check()
+            self.send({"type": "part", "view": view, **part})
+        self.send({"type": "walked", "view": view})
 
-        def on_frame() -> None:
-            if cancel.is_set():
-                raise CancelledError
-
-        with TemporaryDirectory() as folder:
-            made = Path(folder) / "walk.mp4"
-            film(
-                robot,
-                self.solution(row),
-                seconds=robot.control_step * robot.description.episode_steps,
-                seed=explorer.choice.request.seed,
-                video=made,
-                caption=f"{self._label(row)}{' with ' + damage if damage else ''}",
-                on_frame=on_frame,
-            )
-            data = base64.b64encode(made.read_bytes()).decode("ascii")
-        name = re.sub(r"[^\w.@+-]+", "-", f"{robot.description.name}-{row}-{damage or 'healthy'}.mp4")
-        self.send({"type": "video", "view": request["view"], "name": name, "data": data})
-
-    def recover(self, request: Message, cancel: threading.Event) -> None:
-        """Show a recovery, trial after trial."""
-        explorer, damage, selector = self.explorer, request["damage"], request["selector"]
-        damaged = explorer.robot(damage)
+    def _recover(self, request: Request, check: Callable[[], None]) -> None:
+        explorer, damage = self.explorer, request.damage
         if not damage:
             raise InvalidValueError("nothing is wrong with the robot: choose a damage first")
         self.scene(damage)
-        self.send(
-            {"type": "recovery", "command": explorer.recover_command(damage, selector), "damage": damage}
-        )
-        watched = _Watched(self, damage, damaged, request["pictures"], cancel)
-        recovery = explorer.recover(
-            damage,
-            selector,
-            on_start=watched.start,
-            on_run=watched.ran,
+        command = explorer.recover_command(damage, request.selector)
+        self.send({"type": "recovery", "command": command, "damage": damage})
+        watched = _Watched(self, damage, check)
+        entry = find_selector(request.selector)
+
+        def make(context: Context, **settings: Any) -> Selector:
+            return watched.start(entry.kind(context, **settings))
+
+        recovery = surefoot.recover(
+            explorer.repertoire,
+            parse_damage(damage, explorer.repertoire.robot),
+            rehearsal=explorer.rehearsal if entry.takes_table else None,
+            threads=explorer.choice.threads,
             on_trial=watched.trial,
             on_progress=watched.progress,
+            **{**dict(explorer.choice.request), "selector": replace(entry, kind=make)},
         )
         self.refined = {gait.row: gait for gait in recovery.refined}
         refined = [{"row": row, "label": self._label(row)} for row in self.refined]
@@ -156,19 +149,12 @@ class Answers:
             self._sent_scenes.add(damage)
             self.send({"type": "scene", **describe_scene(robot, damage)})
 
-    def _row(self, row: int) -> int:
-        count = len(self.explorer.repertoire)
-        if not self.explorer.walks or not (row < count or row in self.refined):
-            raise InvalidValueError(f"there is no gait {row} that can be shown: there are {count}")
-        return row
-
     def solution(self, row: int) -> np.ndarray:
         """Parameters of a gait, of the repertoire or refined in the last recovery."""
         gait = self.refined.get(row)
         return np.asarray(self.explorer.repertoire.gaits.solutions[row] if gait is None else gait.solution)
 
     def _label(self, row: int) -> str:
-        """What a gait is called."""
         gait, label = self.refined.get(row), self.explorer.repertoire.label
         return label(row) if gait is None else f"refined gait {row - len(self.explorer.repertoire) + 1}"
 
@@ -176,28 +162,31 @@ class Answers:
 class _Watched:
     """Sends what a recovery does: its progress, and of each trial its poses, its map and what is imagined."""
 
-    def __init__(
-        self, answers: Answers, damage: str, robot: Robot, pictures: bool, cancel: threading.Event
-    ) -> None:
+    def __init__(self, answers: Answers, damage: str, check: Callable[[], None]) -> None:
         self._answers, self._explorer, self._send = answers, answers.explorer, answers.send
-        self._damage, self._robot, self._pictures, self._cancel = damage, robot, pictures, cancel
+        self._damage, self._check = damage, check
         self._shown: tuple[str, int] = "", -1
 
-    def start(self, selector: Selector) -> None:
-        """Remember what chooses the trials, and show what it expects before the first."""
-        self._selector = selector
+    def start(self, selector: Selector) -> Selector:
+        """Show what a selector expects; have each trial told before the selector thinks about it."""
+        self._selector, learn = selector, selector.tell
+
+        def tell(row: int, outcome: Outcome) -> None:
+            self._ran(row, outcome)
+            learn(row, outcome)
+
+        selector.tell = tell  # type: ignore[method-assign]
         self._send({"type": "expected", "map": self._map()})
+        return selector
 
     def progress(self, what: str, share: float) -> None:
         """Say what takes time, in whole percent."""
-        if self._cancel.is_set():
-            raise CancelledError
+        self._check()
         if (what, percent := int(100 * share)) != self._shown:
             self._shown = what, percent
             self._send({"type": "progress", "what": what, "share": percent / 100})
 
-    def ran(self, row: int, outcome: Outcome) -> None:
-        """Send that a trial was run, before what is made of it takes its time."""
+    def _ran(self, row: int, outcome: Outcome) -> None:
         repertoire, number = self._explorer.repertoire, len(self._selector.rows) + 1
         elite, known = row < len(repertoire.elites), row < len(repertoire)
         self._send({
@@ -211,16 +200,15 @@ class _Watched:
 
     def trial(self, trial: Trial) -> None:
         """Send a trial and what is believed after it."""
-        if self._cancel.is_set():
-            raise CancelledError
+        self._check()
         self._answers.refined = {gait.row: gait for gait in self._selector.refined}
         known = asdict(trial)
-        walked = self._recorded(self._robot, trial.row, trial.seed, trial.steps)
+        walked = self._recorded(self._explorer.robot(self._damage), trial.row, trial.seed, trial.steps)
         gait = self._gait(trial)
         about = {
             "title": f"Trial {trial.number}",
             "subtitle": f"gait {gait} with {self._damage}",
-            "facts": _outcome(trial),
+            "facts": f"It got {trial.distance:.2f} m ahead{', and fell' * trial.fell}.",
         }
         self._send({
             "type": "trial",
@@ -257,19 +245,13 @@ class _Watched:
 
     def _recorded(self, robot: Robot, row: int, seed: int, survived: int) -> Message:
         """The first seconds of an episode, in parts, and the time between two rows of them [s]."""
-        parts: list[Message] = []
-        every = max(1, round(_TRIAL_STEP / robot.control_step))
-        replay(
-            robot,
-            self._answers.solution(row),
-            seed=seed,
-            survived=survived,
-            every=every,
-            limit=round(_TRIAL_SECONDS / robot.control_step),
-            pictures=self._pictures,
-            on_part=parts.append,
-            cancelled=self._cancel.is_set,
-        )
+        every, limit = (max(1, round(time / robot.control_step)) for time in (_TRIAL_STEP, _TRIAL_SECONDS))
+        solution = self._answers.solution(row)
+        rows = replay(robot, solution, seed=seed, survived=survived, every=every, limit=limit)
+        parts = []
+        for part in parts_of(rows):
+            self._check()
+            parts.append(part)
         return {"parts": parts, "seconds": every * robot.control_step}
 
     def _map(self) -> str:
@@ -278,29 +260,16 @@ class _Watched:
 
 
 def _summary(recovery: Recovery) -> Message:
-    """How a recovery ended."""
-    performances = {
-        name: {"words": f"{format_objective(one.objective)} ± {format_objective(one.standard_error)}",
-               "distance": one.distance, "falls": one.falls, "episodes": one.episodes}
-        for name, one in recovery.performances().items()
-    }  # fmt: skip
     return {
         "verdict": recovery.verdict,
         "effort": recovery.effort,
         "row": recovery.row,
         "incumbent": recovery.incumbent,
-        "performances": performances,
         "stop": recovery.stop,
     }
 
 
-def _outcome(trial: Trial) -> str:
-    """How a trial went, in words."""
-    return f"It got {trial.distance:.2f} m ahead{', and fell' * trial.fell}."
-
-
 def _facts(episodes: Episodes, step: float) -> str:
-    """How an episode went, in words."""
     how = "It stays on its feet."
     if episodes.diverged[0]:
         how = "The simulation blew up."
@@ -310,5 +279,4 @@ def _facts(episodes: Episodes, step: float) -> str:
 
 
 def _number(value: float) -> float | None:
-    """A number for JSON, which knows neither nan nor infinities."""
     return float(value) if np.isfinite(value) else None

@@ -1,5 +1,6 @@
 """An archive, as the page draws it: where each cell lies, and what the gait in it does."""
 
+import base64
 import math
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 from repertoire.plots import cell_regions, stack
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
-from surefoot.explorer.encoding import packed
 
 _SHADES = 64
 _CORNER_DIGITS = 4
@@ -93,11 +93,14 @@ def _labels(problem: ProblemRecord, kind: str) -> tuple[str, str]:
 
 
 def _corners(region: np.ndarray) -> list[float]:
-    """Corners of a region, x and y in turn."""
     return [round(float(value), _CORNER_DIGITS) for x, y in region for value in (x, 1 - y)]
 
 
 def _shades() -> list[str]:
-    """The colours of objectives from the lowest to the highest, those of all figures."""
     colors = matplotlib.colormaps["viridis"](np.linspace(0, 1, _SHADES), bytes=True)
     return ["#{:02x}{:02x}{:02x}".format(*color[:3]) for color in colors]
+
+
+def packed(values: np.ndarray, kind: str = "<f4") -> str:
+    """An array as text: base64 of its numbers in rows, float32 unless another kind is asked for."""
+    return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode("ascii")

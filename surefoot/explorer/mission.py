@@ -2,9 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
-from contextlib import ExitStack
-from functools import cache
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 from shlex import quote
@@ -13,13 +11,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from adapt.mission.log import Poses, read_log, read_poses
+from adapt.mission.log import read_log, read_poses
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError
 from robots.robot import Robot
 from surefoot.explorer.mission_drawing import begin, draw_lane, draw_map
-from surefoot.explorer.recording import FRAME_SECONDS, EpisodeParts, body_poses, open_camera, posed_data
+from surefoot.explorer.recording import body_poses, parts_of
 from surefoot.explorer.scene import describe_scene
 
 Message = dict[str, Any]
@@ -115,27 +113,12 @@ class MissionLog:
             "lane": draw_lane(self._events, duration),
         }
 
-    def replay(
-        self, *, pictures: bool, on_part: Callable[[Message], None], cancelled: Callable[[], bool]
-    ) -> None:
-        """Hand on all poses, see `EpisodeParts`; the curve is the distance to the goal, or from the start."""
-        parts = EpisodeParts(on_part, cancelled, later=_PART)
-        between = max(1, round(FRAME_SECONDS / self._spacing))
+    def parts(self) -> Iterator[Message]:
+        """All poses, see `parts_of`; the curve is the distance to the goal, or from the start."""
         every_body = self._every_body()
+        touching = (poses.touching[row] for poses, row in self._moments)
         curve = self._distances(every_body[:, self._torso, :2])
-        with ExitStack() as cameras:
-            draw = cache(lambda damage: cameras.enter_context(open_camera(self._robots[damage].model)))
-            for number, (poses, row) in enumerate(self._moments):
-                picture = None
-                if pictures and number % between == 0:
-                    picture = draw(poses.damage).frame(self._posed(poses, row))
-                parts.add(every_body[number], poses.touching[row], curve[number], picture)
-        parts.flush()
-
-    def _posed(self, poses: Poses, row: int) -> mujoco.MjData:
-        """The robot as it was, as data of its model."""
-        model = self._robots[poses.damage].model
-        return posed_data(model, poses.positions[row], mujoco.MjData(model))
+        return parts_of(zip(every_body, touching, curve, strict=True), _PART)
 
     def _every_body(self) -> np.ndarray:
         """Poses of all bodies of all robots, and of the torso, (t, bodies, 7)."""
@@ -143,7 +126,9 @@ class MissionLog:
         for number, (poses, row) in enumerate(self._moments):
             robot, first = self._robots[poses.damage], self._firsts[poses.damage]
             here = slice(first, first + robot.model.nbody)
-            found[number, here] = body_poses(self._posed(poses, row))
+            posed = mujoco.MjData(robot.model)
+            posed.qpos[:] = poses.positions[row]
+            found[number, here] = body_poses(robot.model, posed)
             found[number, self._torso] = found[number, here][robot.model.body(robot.description.torso).id]
             if number and self._moments[number - 1][0].damage != poses.damage:
                 found[number - 1, here] = found[number, here]  # or else it would fly in from far below
@@ -168,7 +153,6 @@ class MissionLog:
         }
 
     def _command(self) -> str:
-        """The command that repeats the mission."""
         asked = self._asked
         numbers = ("seconds", "within", "think_episodes", "refine", "cores", "max_falls", "seed")
         given = [

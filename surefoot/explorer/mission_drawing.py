@@ -67,40 +67,34 @@ def draw_lane(events: Sequence[Event], duration: float) -> str:
 
 
 def _goal(number: int, goal: Sequence[float], within: float, size: float) -> str:
-    """The circle in which a goal is reached, with its number."""
     x, y = goal
     look = {"stroke": GREEN, "stroke-width": size / 3}
     return _tag("circle", look | {"cx": x, "cy": -y, "r": within}) + _text(str(number), x, -y, size)
 
 
 def _mark(event: Event, size: float) -> str:
-    """A dot where something happened."""
     look = {"r": size, "fill": HAPPENED[event.kind][0], "stroke": "#fff", "stroke-width": size / 5}
     place = {"cx": event.pose.x, "cy": -event.pose.y}
     return _tag("circle", look | place | _moment(event), _title(event))
 
 
 def _text(words: str, x: float, y: float, size: float) -> str:
-    """Words whose middle is at a place."""
     return _tag("text", {"x": x, "y": y + 0.9 * size, "font-size": 2.5 * size}, words)
 
 
 def _tag(name: str, attributes: dict[str, Any], content: str = "") -> str:
-    """An element of SVG."""
     texts = {key: f"{one:.3f}" if isinstance(one, float) else one for key, one in attributes.items()}
     inside = " ".join(f'{key}="{escape(str(text))}"' for key, text in texts.items())
     return f"<{name} {inside}>{content}</{name}>"
 
 
 def _legend(kinds: set[str]) -> Iterator[str]:
-    """What the colours mean that occur."""
     for kind, (color, words) in {**DONE, **HAPPENED}.items():
         if kind in kinds:
             yield f'<span><i style="background: {color}"></i>{words}</span> '
 
 
 def _moment(event: Event) -> dict[str, Any]:
-    """Attributes of what leads to the moment of an event."""
     return {"data-time": begin(event)}
 
 

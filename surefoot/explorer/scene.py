@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 
 from robots.rendering.overlay import foot_color
-from robots.rendering.raycasting import geom_color
+from robots.rendering.raycasting import geom_color, mean_color
 from robots.robot import Robot
-from surefoot.explorer.encoding import packed
+from surefoot.explorer.archive import packed
 
 _SEEN_GROUPS = 3  # MuJoCo draws geoms of groups 0 to 2 unless it is told otherwise
 _MESH, _FIELD = mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD
@@ -67,20 +67,14 @@ def _is_seen(model: mujoco.MjModel, geom: int) -> bool:
 
 
 def _color(model: mujoco.MjModel, geom: int) -> list[float]:
-    """Colour and opacity of a geom; of one with a texture the mean colour of that."""
     material = int(model.geom_matid[geom])
     rgba = geom_color(model, geom)
     texture = -1 if material < 0 else int(model.mat_texid[material][_RGB])
-    if texture >= 0:
-        first, channels = model.tex_adr[texture], int(model.tex_nchannel[texture])
-        count = int(model.tex_width[texture]) * int(model.tex_height[texture]) * channels
-        pixels = model.tex_data[first : first + count].reshape(-1, channels)[:, :3]
-        rgba = np.append(rgba[:3] * pixels.mean(axis=0) / 255, rgba[3])
+    rgba = np.append(rgba[:3] * mean_color(model, texture), rgba[3])
     return [round(float(part), 4) for part in rgba]
 
 
 def _used(model: mujoco.MjModel, shapes: list[int], kind: mujoco.mjtGeom) -> list[int]:
-    """Numbers of the meshes or height fields that some geoms are."""
     return sorted({int(model.geom_dataid[geom]) for geom in shapes if model.geom_type[geom] == kind})
 
 

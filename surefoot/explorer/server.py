@@ -1,7 +1,4 @@
-"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded.
-
-Whoever can reach the port can connect: connections are limited in number and in time.
-"""
+"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded."""
 
 import asyncio
 import json
@@ -34,29 +31,23 @@ except ImportError as error:
 STATIC = Path(__file__).parent / "static"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _ANYWHERE = ("0.0.0.0", "::")
-_MOST_VISITORS = 8
-_MOST_CONNECTIONS = 16  # besides the sockets of visitors: a process may open as few as 64 files
-_LONGEST_CONNECTION = 60.0  # [s]; pages connect again for the next file
 _LONGEST_MESSAGE = 4096  # [bytes]
 _LEAVING_SECONDS = 5.0
+_MOST_CONNECTIONS = 16  # besides the sockets of visitors: a process may open as few as 64 files
+_LONGEST_CONNECTION = 60.0  # [s]; pages connect again for the next file
 
 
 class _Connection(H11Protocol):
-    """A connection that asks for files, or for nothing: the oldest one ends for a new one."""
+    """Asks for files, or for nothing: it ends after a minute, and the oldest idle one ends for a new one."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
-        self.began = self.loop.time()
         self.limit = self.loop.call_later(_LONGEST_CONNECTION, self.end)
-        others = [one for one in self.connections if isinstance(one, _Connection) and one is not self]
-        if len(others) >= _MOST_CONNECTIONS:
-            min(others, key=lambda one: (one.answers, one.began)).end()
-
-    @property
-    def answers(self) -> bool:
-        """Whether a request is being answered."""
-        return self.cycle is not None and not self.cycle.response_complete
+        every = [one for one in self.connections if isinstance(one, _Connection)]
+        idle = [one for one in every if one.cycle is None or one.cycle.response_complete]
+        if len(every) > _MOST_CONNECTIONS:
+            min(idle, key=lambda one: one.limit.when()).end()
 
     def end(self) -> None:
         """Disconnect, unless the connection has become a visitor's socket."""
@@ -122,7 +113,6 @@ class Server:
         self._server.should_exit = True
 
     def _app(self, hosts: list[str]) -> Starlette:
-        """The application."""
         routes = [
             Route("/", self._page),
             Mount("/static", StaticFiles(directory=STATIC)),
@@ -135,14 +125,13 @@ class Server:
         return secrets.compare_digest((token or "").encode(), self.token.encode())
 
     async def _page(self, request: Request) -> Response:
-        """The page, for those who know the token."""
         if not self._knows(request.query_params.get("token")):
             text = "This address lacks the token that surefoot explore printed, or it is of an earlier start."
             return PlainTextResponse(text, status_code=403)
         nonce = secrets.token_urlsafe(16)
         policy = (
             f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+            "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
             "frame-ancestors 'none'"
         )
         headers = {
@@ -161,11 +150,6 @@ class Server:
             await visitor.close(code=4403, reason="token or origin refused")
             return
         await visitor.accept()
-        if len(self.sessions) >= _MOST_VISITORS:
-            text = f"{_MOST_VISITORS} pages are open already: close one of them, and reload this one."
-            await visitor.send_text(json.dumps({"type": "error", "text": text}))
-            await visitor.close(code=4429)
-            return
         loop, waiting = asyncio.get_running_loop(), asyncio.Queue[Message]()
 
         def send(message: Message) -> None:
@@ -191,13 +175,11 @@ class Server:
 
 
 async def _write(visitor: WebSocket, waiting: "asyncio.Queue[Message]") -> None:
-    """Send messages as they come."""
     while True:
         await visitor.send_text(json.dumps(await waiting.get(), allow_nan=False))
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket that listens."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         host.encode("idna")  # as it will be: a socket that cannot stays open

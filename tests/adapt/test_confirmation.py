@@ -5,7 +5,7 @@ import pytest
 
 from adapt.confirmation import ConfirmedSearch
 from adapt.records import Outcome, RefinedGait
-from adapt.selectors.catalogue import make_selector, selector_entries
+from adapt.selectors.catalogue import make_selector
 from adapt.selectors.selector import Context, Prior, Selector
 
 K = 40
@@ -16,7 +16,7 @@ def search(name="best-first", *, trials=20, k=K, confirmations=3, nowhere=-np.in
     """A search for the best of k controllers whose objectives in the repertoire fall from k to 1."""
     rng = np.random.default_rng(0)
     prior = Prior(np.arange(k, 0, -1.0), rng.random((k, 2)), 0.0)
-    context = Context(prior, trials=trials, truth=prior.objectives[::-1], **settings)
+    context = Context(prior, trials=trials, **settings)
     selector = make_selector(name, context)
     return ConfirmedSearch(selector, INCUMBENT, confirmations=confirmations, nowhere=nowhere)
 
@@ -56,30 +56,22 @@ def test_a_search_that_gets_nowhere_ends_after_eight_gaits_and_keeps_the_incumbe
     assert len(run(search(nowhere=0.4), lambda row, number: 0.5 if row == 3 else 0.1)) > 8
 
 
-def test_what_got_nowhere_is_not_confirmed():
-    one = search(trials=8, nowhere=0.5)
-    assert len(run(one, lambda row, number: {3: 0.4, INCUMBENT: 0.0}.get(row, 0.1))) == 4
-    assert one.recommendation() == INCUMBENT
+def test_a_gait_that_walks_replaces_one_that_gets_nowhere_however_much_it_varies():
+    far = {0: iter([3.0, 0.9, 6.8, 3.0])}
+    one = search(nowhere=0.5, trials=5, confirmations=3)
+    tried = run(one, lambda row, number: next(far[row]) if row in far else 0.1)
+    assert tried == [(INCUMBENT, False), (0, False), (1, False), (2, False), (0, True)]
+    assert one.recommendation() == 0
+    assert one.confirmation().stays_up
+    slow = search(nowhere=0.5, trials=5, confirmations=3)
+    run(slow, lambda row, number: 0.7 if row == INCUMBENT else {0: 3.0}.get(row, 0.1) * (number < 2))
+    assert slow.recommendation() == INCUMBENT
 
 
 def test_one_unlucky_trial_does_not_drop_the_incumbent():
     one = search()
     run(one, lambda row, number: {3: 5.0, INCUMBENT: 8.0 if number > 1 else 0.0}.get(row, 0.0))
     assert one.recommendation() == INCUMBENT
-
-
-def test_a_lucky_gait_makes_way_for_the_next_which_needs_trials_of_its_own():
-    one = search()
-
-    def measure(row, number):
-        if row == 2:
-            return 6.0 if number < 6 else 0.0
-        return {5: 4.0, INCUMBENT: 1.0}.get(row, 0.0)
-
-    tried = run(one, measure)
-    assert [row for row, confirms in tried if confirms] == [2, 5, INCUMBENT, 5, INCUMBENT]
-    assert one.recommendation() == 5
-    assert len(tried) == 19
 
 
 @pytest.mark.parametrize(("fallen", "handed_over"), [((3,), INCUMBENT), ((3, INCUMBENT), 3)])
@@ -125,14 +117,6 @@ def test_a_difference_within_its_standard_error_is_chance(better, passed):
     assert one.recommendation() == (3 if passed else INCUMBENT)
 
 
-def test_an_equal_gait_does_not_replace_the_incumbent():
-    one = search()
-    run(one, lambda row, number: {3: 9.0 if number < 6 else 1.0, INCUMBENT: 1.0}.get(row, 0.0))
-    confirmation = one.confirmation()
-    assert (confirmation.difference, confirmation.passed) == (0.0, False)
-    assert confirmation.words == "the new gait did as well as the old one in the confirmation trials"
-
-
 @pytest.mark.parametrize(
     ("later", "trials", "handed_over"),
     [(4.0, (4, 3), INCUMBENT), (9.0, (6, 5), 3), (7.0, (10, 10), 3)],  # turned round, clear, all used
@@ -169,33 +153,17 @@ def test_an_old_gait_that_falls_falls_no_more_often_than_is_needed(confirmations
     assert ("too often for chance" in one.stop) == (each == (3, 1))
 
 
-def test_what_is_first_in_all_trials_is_not_clear_within_three_standard_errors():
-    one = search()
-    swing = {3: iter([9.0, 12.0, 8.0, 10.0]), INCUMBENT: iter([0.0, 7.5, 5.0, 1.0])}
-    run(one, lambda row, _: next(swing[row], 6.0) if row in swing else -1.0)
-    assert one.confirmation().trials == (3, 3)
-
-
-def test_the_first_trial_of_the_old_gait_counts_too():
-    one = search(trials=30, confirmations=6)
-    run(
-        one, lambda row, number: {0: 8.9, INCUMBENT: 8.95 * (number == 1)}.get(row, 0.0) + 0.1 * (number == 2)
-    )
-    assert one.confirmation().trials == (6, 6)
-    assert one.recommendation() == 0
-
-
 def test_a_gait_that_is_no_better_is_hardly_ever_confirmed_early():
     """Both fall half of the time, so that variances are no guide."""
     rng = np.random.default_rng(6)
     early = 0
-    for _ in range(300):
+    for _ in range(100):
         one = search(k=8)
         while (row := one.ask()) is not None:
             fell = rng.random() < 0.5
             one.tell(row, Outcome(0.0 if fell else rng.normal(1.0, 0.05), fell))
         early += "too often for chance" in one.stop
-    assert early < 0.1 * 300
+    assert early < 0.1 * 100
 
 
 def test_falls_end_it_and_what_was_confirmed_by_then_counts():
@@ -206,23 +174,6 @@ def test_falls_end_it_and_what_was_confirmed_by_then_counts():
     assert "fell 2 times" in one.stop
     assert one.confirmation().trials == (1, 1)
     assert one.recommendation() == one.confirmation().row != INCUMBENT
-
-
-def test_the_last_of_three_falls_is_kept_for_confirmation():
-    """The incumbent and gait 3 fall, 2 walks, which is confirmed before another one is tried."""
-    one = search(trials=12, max_falls=3, nowhere=0.5)
-    tried = run_falling(one, {INCUMBENT: -1.0, 3: -1.0}, {2: 9.0})
-    assert tried == [(row, False) for row in (INCUMBENT, 0, 1, 2, 3)] + [(2, True)] * 3
-    assert one.recommendation() == 2
-    assert one.stop == "the new gait is confirmed"
-
-
-@pytest.mark.parametrize("walks", [{}, {2: 0.4}, {2: -2.0}])
-def test_a_last_fall_is_risked_while_nothing_better_was_found(walks):
-    one = search(trials=16, max_falls=3, nowhere=0.5)
-    tried = run_falling(one, {INCUMBENT: 0.0, 1: -1.0, 4: -1.0}, walks)
-    assert tried == [(row, False) for row in (INCUMBENT, 0, 1, 2, 3, 4)]
-    assert one.recommendation() == INCUMBENT
 
 
 @pytest.mark.parametrize(
@@ -252,46 +203,15 @@ def test_an_old_gait_that_got_nowhere_needs_no_second_fall(first, confirming, ha
         assert "in 1 confirmation trial against the old gait's first trial" in confirmation.words
 
 
-def test_an_old_gait_that_got_nowhere_has_its_confirmation_trials_while_there_are_any():
-    """However often the new one falls in its own."""
-    one = search(nowhere=0.5)
-    falls, confirmed = iter([False, True, True, True, *[False] * 20]), []
-    while (row := one.ask()) is not None:
-        confirmed += [row] if one.confirms else []
-        one.tell(row, Outcome({3: 4.0}.get(row, 0.3), fell=row == 3 and next(falls)))
-    assert confirmed[:6].count(INCUMBENT) == 3
-
-
-def run_falling(one, falls, walks):
-    """Rows tried, and whether for confirmation; gaits in none of the two get nowhere."""
-    tried = []
-    while (row := one.ask()) is not None:
-        tried.append((row, one.confirms))
-        one.tell(row, Outcome(falls.get(row, walks.get(row, 0.0)) + 0.01 * len(tried), fell=row in falls))
-    return tried
-
-
 def test_a_worse_gait_is_hardly_ever_handed_over():
     """Though all others are worse than the incumbent by a standard deviation of a trial."""
     rng = np.random.default_rng(5)
     worse = 0
-    for _ in range(300):
+    for _ in range(100):
         one = search()
         run(one, lambda row, _: rng.normal(1.0 if row == INCUMBENT else 0.0))
         worse += one.recommendation() != INCUMBENT
-    assert worse < 0.08 * 300
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name for name, entry in selector_entries().items() if not entry.thinks and name != "rehearsed"],
-)
-def test_every_selector_can_be_confirmed(name):
-    one = search(name)
-    tried = run(one, lambda row, _: -abs(row - 3.0))
-    assert tried[0] == (INCUMBENT, False)
-    assert one.recommendation() in {row for row, _ in tried}
-    assert one.stop
+    assert worse < 0.08 * 100
 
 
 class Scripted(Selector):
@@ -320,9 +240,11 @@ class Scripted(Selector):
             predicted[row] = predicted[row] if row == 0 else mean
         return predicted
 
-    def _choose(self, untried):
-        left = [row for row in self.order if untried[row]]
-        return left[0] if left else int(np.flatnonzero(untried)[0])
+    @property
+    def worth(self):
+        worth = np.zeros(len(self.expected))
+        worth[self.order] = np.arange(len(self.order), 0, -1)
+        return worth
 
     def _satisfied(self):
         return None if set(self.order) - set(self.rows) else "one more trial would gain 0.0%"
@@ -344,108 +266,93 @@ def scripted(outcomes, *arguments, nowhere=0.1, **settings):
     return one, tried
 
 
-def test_the_next_gait_that_walked_is_confirmed_where_the_best_one_falls():
-    """A quadruped with a dead leg: the last refined gait falls when it is tried again."""
-    outcomes = {0: ["-0.26"], 1: [4.19, 4.3], 2: ["0.4"], 3: [5.51, "3.0"]}
-    one, tried = scripted(outcomes, (1, 2, 3), (-0.3, 4, 4, 5), trials=8)
-    assert tried == [0, 1, 2, 3, 3, 1, 1]
-    assert one.recommendation() == one.confirmation().row == 1
-    assert one.confirmation().passed
+RUNS = {
+    # name: outcomes by row, order and expectations of the selector, settings, rows tried, row handed over
+    "the next gait that walked is confirmed where the best one falls": (
+        {0: ["-0.26"], 1: [4.19, 4.3], 2: ["0.4"], 3: [5.51, "3.0"]},
+        (1, 2, 3), (-0.3, 4, 4, 5), {"trials": 8}, [0, 1, 2, 3, 3, 1, 1], 1,
+    ),
+    "a last fall is kept for a gait that walked": (
+        {0: ["-0.26"], 1: [4.19], 2: ["0.4"], 3: [5.51, "3.0"]},
+        (1, 2, 3), (-0.3, 4, 4, 5), {"trials": 6, "max_falls": 3}, [0, 1, 2, 1], 1,
+    ),
+    "what walked is handed over though no fall is left to confirm it": (
+        {0: ["-0.26"], 1: [4.19], 2: [5.51, "3.0"]},
+        (1, 2), (-0.3, 4, 5), {"trials": 6, "max_falls": 2}, [0, 1, 2, 2], 1,
+    ),
+    "of one trial nothing is handed over": ({0: ["-0.2"]}, (1, 2), (-0.2, 4, 3), {"trials": 1}, [0], 0),
+    "of three trials the one counts in which a gait walked": (
+        {0: ["-0.2"], 1: ["0.3"], 2: [3.0]}, (1, 2), (-0.2, 4, 3), {"trials": 3}, [0, 1, 2], 2,
+    ),
+    "all gaits that walked have their turn": (
+        {0: ["-0.1"], 1: [5.0, "4.0"], 2: [4.0, "3.0"], 3: [3.0]},
+        (1, 2, 3), (-0.1, 5, 4, 3), {}, [0, 1, 2, 3, 1, 2, 3, 3, 3], 3,
+    ),
+    "a refined gait is tried before a search ends while the incumbent falls": (
+        {0: ["0.5"], 3: [2.0]},
+        (), (0.0, -0.2, 1.0, 2.0), {"refined": (2, 3), "trials": 8}, [0, 3, 3, 3], 3,
+    ),
+    "also if most gaits are expected to fall": (
+        {0: ["0.5"], 3: [2.0]}, (), (0.0, -0.2, 1.0, 2.0),
+        {"refined": (2, 3), "falls": (0.9, 0.1, 0.9, 0.9), "trials": 8}, [0, 3, 3, 3], 3,
+    ),
+    "a search goes on while the incumbent falls and more is expected of another gait": (
+        {0: ["-0.2"], 1: ["0.1"], 2: ["-0.1"], 3: [1.0]},
+        (), (-0.2, 0.2, 0.3, 0.1, -0.5), {}, [0, 1, 2, 3, 3, 3, 3], 3,
+    ),
+    "a selector that is satisfied with a gait that stays up is believed": (
+        {0: [0.2]}, (), (0.2, 0.3, 0.2, 0.1, -0.5), {}, [0], 0,
+    ),
+    "nothing promises more": ({0: ["-0.2"]}, (), (-0.2, -0.3, -0.5), {}, [0], 0),
+    "a refined gait that may fall is not tried once another one walks": (
+        {0: ["0.5"], 1: [2.0], 2: ["0.1"]},
+        (1,), (0.0, 2.0, 3.0), {"falls": (1, 0, 0.8), "refined": (2,), "trials": 8}, [0, 1, 1, 1], 1,
+    ),
+    "a refined gait that hardly falls is": (
+        {0: ["0.5"], 1: [2.0], 2: [3.0]},
+        (1,), (0.0, 2.0, 3.0), {"falls": (1, 0, 0.2), "refined": (2,), "trials": 8}, [0, 1, 2, 2, 2], 2,
+    ),
+    "an incumbent that is expected to get nowhere is not replayed": (
+        {0: ["-0.36"], 1: [2.0], 2: [1.0]}, (1, 2), (-0.36, 2, 1), {}, [0, 1, 2, 1, 1, 1], 1,
+    ),
+    "nor one that is expected to fall": (
+        {0: ["-0.36"], 1: [2.0], 2: [1.0]},
+        (1, 2), (0.5, 2, 1), {"falls": (0.9, 0, 0)}, [0, 1, 2, 1, 1, 1], 1,
+    ),
+    "a gait that stays up replaces one that falls after a longer way": (
+        {0: ["3.0"], 1: [2.0]}, (1,), (3.0, 2.0), {"falls": (0.9, 0)}, [0, 1, 1, 1, 1], 1,
+    ),
+    "a lucky gait makes way for one of which much more is expected": (
+        {0: ["0"], 1: [6.0, 1.0], 2: [5.0]}, (1, 2), (0, 6, 5), {}, [0, 1, 2, 1, 2, 2, 2], 2,
+    ),
+    "a little more is no reason to begin anew": (
+        {0: ["0"], 1: [6.0, 3.5], 2: [5.0]}, (1, 2), (0, 6, 5), {}, [0, 1, 2, 1, 1, 1], 1,
+    ),
+}  # fmt: skip
 
 
-def test_a_last_fall_is_kept_for_a_gait_that_walked():
-    outcomes = {0: ["-0.26"], 1: [4.19], 2: ["0.4"], 3: [5.51, "3.0"]}
-    one, tried = scripted(outcomes, (1, 2, 3), (-0.3, 4, 4, 5), trials=6, max_falls=3)
-    assert tried == [0, 1, 2, 1]
-    assert one.recommendation() == 1
+@pytest.mark.parametrize("name", RUNS)
+def test_the_order_of_trials_and_what_is_handed_over(name):
+    outcomes, order, expected, settings, rows, handed_over = RUNS[name]
+    one, tried = scripted(outcomes, order, expected, **settings)
+    assert tried == rows
+    assert one.recommendation() == handed_over
+    if handed_over:
+        assert one.confirmation().row == handed_over
+        assert one.confirmation().passed
 
 
-def test_a_gait_that_walked_is_handed_over_though_no_fall_is_left_to_confirm_it():
-    """The incumbent is expected to fall again, so there is nothing to lose."""
-    outcomes = {0: ["-0.26"], 1: [4.19], 2: [5.51, "3.0"]}
-    one, tried = scripted(outcomes, (1, 2), (-0.3, 4, 5), trials=6, max_falls=2)
-    assert tried == [0, 1, 2, 2]
-    assert one.recommendation() == one.confirmation().row == 1
-    assert one.confirmation().words == (
-        "too few trials were left to confirm that the new gait is better than the old one, but that fell and "
-        "the new one did not"
-    )
+def test_a_fall_that_nobody_expects_may_have_been_chance():
+    _, tried = scripted({0: ["0.4", 0.5], 1: [2.0]}, (1,), (0.5, 2), falls=(0.2, 0))
+    assert tried.count(0) > 1
 
 
-@pytest.mark.parametrize("trials", [1, 2, 3])
-def test_of_few_trials_the_one_in_which_a_gait_walked_counts(trials):
-    one, tried = scripted({0: ["-0.2"], 1: ["0.3"], 2: [3.0]}, (1, 2), (-0.2, 4, 3), trials=trials)
-    assert tried == [0, 1, 2][:trials]
-    assert one.recommendation() == (2 if trials == 3 else 0)
-
-
-def test_all_gaits_that_walked_have_their_turn():
-    outcomes = {0: ["-0.1"], 1: [5.0, "4.0"], 2: [4.0, "3.0"], 3: [3.0]}
-    one, tried = scripted(outcomes, (1, 2, 3), (-0.1, 5, 4, 3), trials=12)
-    assert tried == [0, 1, 2, 3, 1, 2, 3, 3, 3]
-    assert one.recommendation() == 3
-
-
-@pytest.mark.parametrize(
-    ("falls", "tries"), [(None, 3), ((0.9, 0.1, 0.9, 0.9), 3), ((0.9, 0.1, 0.1, 0.9), 3)]
-)
-def test_the_best_refined_gait_is_tried_before_a_search_ends_while_the_incumbent_falls(falls, tries):
-    """The selector is satisfied after the first trial, and expects falls of nearly everything."""
-    one, tried = scripted(
-        {0: ["0.5"], 3: [2.0]}, (), (0.0, -0.2, 1.0, 2.0), falls=falls, refined=(2, 3), trials=8
-    )
-    assert tried[:2] == [0, 3]
-    assert one.recommendation() == 3
-    assert len(tried) == 1 + tries
-
-
-def test_a_search_goes_on_while_the_incumbent_falls_and_more_is_expected_of_another_gait():
-    outcomes = {0: ["-0.2"], 1: ["0.1"], 2: ["-0.1"], 3: [1.0]}
-    one, tried = scripted(outcomes, (), (-0.2, 0.3, 0.2, 0.1, -0.5), trials=12)
-    assert tried == [0, 1, 2, 3, 3, 3, 3]
-    assert one.recommendation() == 3
-    _, tried = scripted({0: [0.2]}, (), (0.2, 0.3, 0.2, 0.1, -0.5), trials=12)
-    assert tried == [0], "a selector that is satisfied with a gait that stays up is believed"
-    _, tried = scripted({0: ["-0.2"]}, (), (-0.2, -0.3, -0.5), trials=12)
-    assert tried == [0], "nothing promises more"
-
-
-def test_a_refined_gait_that_may_fall_is_not_tried_once_another_one_walks():
-    outcomes = {0: ["0.5"], 1: [2.0], 2: ["0.1"]}
-    one, tried = scripted(outcomes, (1,), (0.0, 2.0, 3.0), falls=(1, 0, 0.8), refined=(2,), trials=8)
-    assert tried == [0, 1, 1, 1]
-    outcomes[2] = [3.0]
-    one, tried = scripted(outcomes, (1,), (0.0, 2.0, 3.0), falls=(1, 0, 0.2), refined=(2,), trials=8)
-    assert tried == [0, 1, 2, 2, 2]
-    assert one.recommendation() == 2
-
-
-def test_an_incumbent_that_is_expected_to_fall_again_is_not_replayed():
-    """Its first fall is the comparison."""
-    for expected, falls in ((-0.36, None), (0.5, (0.9, 0, 0))):
-        one, tried = scripted(
-            {0: ["-0.36"], 1: [2.0], 2: [1.0]}, (1, 2), (expected, 2, 1), falls=falls, trials=12
-        )
-        assert tried == [0, 1, 2, 1, 1, 1]
-        assert one.confirmation().trials == (3, 0)
-        assert one.confirmation().falls == (0, 1)
-        assert one.recommendation() == 1
-    _, tried = scripted({0: ["0.4", 0.5], 1: [2.0]}, (1,), (0.5, 2), falls=(0.2, 0), trials=12)
-    assert tried.count(0) > 1, "a fall that nobody expects may have been chance"
-
-
-def test_a_gait_that_stays_up_replaces_one_that_falls_after_a_longer_way():
-    one, tried = scripted({0: ["3.0"], 1: [2.0]}, (1,), (3.0, 2.0), falls=(0.9, 0), trials=12)
-    assert tried == [0, 1, 1, 1, 1]
-    assert one.recommendation() == 1
+def test_what_a_confirmation_showed_in_words():
+    one, _ = scripted({0: ["3.0"], 1: [2.0]}, (1,), (3.0, 2.0), falls=(0.9, 0))
+    assert (one.confirmation().trials, one.confirmation().falls) == ((3, 0), (0, 1))
     assert one.confirmation().words == (
         "the new gait did 1.000 ± 0.000 worse than the old one, in 3 confirmation trials against the old "
-        "gait's first trial, but that fell and the new one did not"
+        "gait's first trial, but that fell or got nowhere, and the new one did not"
     )
-
-
-def test_a_lucky_gait_makes_way_for_one_of_which_much_more_is_expected():
-    _, tried = scripted({0: ["0"], 1: [6.0, 1.0], 2: [5.0]}, (1, 2), (0, 6, 5), trials=12)
-    assert tried == [0, 1, 2, 1, 2, 2, 2]
-    _, tried = scripted({0: ["0"], 1: [6.0, 3.5], 2: [5.0]}, (1, 2), (0, 6, 5), trials=12)
-    assert tried == [0, 1, 2, 1, 1, 1], "a little more is no reason to begin anew"
+    one, _ = scripted({0: ["-0.26"], 1: [4.2], 2: [5.5, "3"]}, (1, 2), (-0.3, 4, 5), trials=6, max_falls=2)
+    assert "but that fell or got nowhere, and the new one did not" in one.confirmation().words

@@ -25,14 +25,6 @@ def make_prior(k=200, seed=0, offset=0.0):
     return Prior(rng.uniform(500, 2000, k) + offset, rng.random((k, 4)), -375.0 + offset)
 
 
-def run(selector, truth, trials):
-    """Try and tell, whatever `done` says."""
-    for _ in range(trials):
-        row = selector.ask()
-        selector.tell(row, Outcome(truth[row]))
-    return selector.rows
-
-
 def damaged(prior, seed=1):
     """Objectives that fall with the use of the first foot."""
     noise = np.random.default_rng(seed).normal(0, 20, len(prior))
@@ -58,7 +50,6 @@ def test_posterior_equals_the_dense_formula(noise):
         posterior.observe(index, 1.7 * matern_52(distances, length_scale=0.4), value, noise)
         mean, variance = dense_posterior(points, observed[:t], values[:t], noise=noise, **kernel)
         np.testing.assert_allclose(posterior.means(), mean.T, atol=1e-9)
-        np.testing.assert_allclose(posterior.mean_given(values[:t, 1]), mean[:, 1], atol=1e-9)
         np.testing.assert_allclose(posterior.variance, variance, atol=1e-9)
 
 
@@ -82,32 +73,11 @@ def test_choices_are_those_of_the_published_rule():
         bound = belief + 0.3 * np.sqrt(np.maximum(variance, 0))
         bound[rows] = -np.inf
         np.testing.assert_allclose((selector.predicted - prior.min_objective) / unit, belief, atol=1e-9)
-        np.testing.assert_allclose(
-            np.sqrt(selector._error.variance), np.sqrt(np.maximum(variance, 0)), atol=1e-6
-        )
+        np.testing.assert_allclose(selector._error.variance, np.maximum(variance, 0), atol=1e-9)
         rows.append(int(np.argmax(bound)))
         assert selector.ask() == rows[-1]
         selector.tell(rows[-1], Outcome(truth[rows[-1]]))
     assert len(set(rows)) == 12
-
-
-def test_it_finds_what_the_damage_spared():
-    prior = make_prior(k=600)
-    truth = damaged(prior)
-    selector = MapBO(
-        Context(prior, trials=20), settings=MapBOSettings(length_scale=0.4, noise_variance=0.001)
-    )
-    assert truth[np.argmax(prior.objectives)] < 0.7 * truth.max()
-    while selector.done() is None:
-        row = selector.ask()
-        selector.tell(row, Outcome(truth[row]))
-    best, hope = max(selector.objectives), selector.predicted.max()
-    assert (
-        selector.done() == f"the best gait tried, {best:.1f}, reached 90% of the best prediction, {hope:.1f}"
-    )
-    assert best >= 0.9 * hope
-    assert len(selector.rows) < 20
-    assert max(selector.objectives) > 0.85 * truth.max()
 
 
 @pytest.mark.parametrize(("scale", "offset"), [(1.0, 1e4), (1.0, -1e4), (0.01, 0.0), (30.0, -500.0)])
@@ -123,12 +93,6 @@ def test_units_and_zero_of_the_objective_do_not_matter(scale, offset):
     np.testing.assert_allclose(b.predicted, scale * a.predicted + offset, atol=1e-6 * scale * 2000)
 
 
-def test_the_first_trial_is_the_best_of_the_repertoire_and_ties_go_to_the_first_row():
-    prior = make_prior()
-    assert MapBO(Context(prior, trials=1)).ask() == np.argmax(prior.objectives)
-    assert MapBO(Context(Prior(np.ones(5), np.zeros((5, 2)), 0.0), trials=1)).ask() == 0
-
-
 @pytest.mark.parametrize(
     ("hope", "measured", "satisfied"),
     [(1000.0, 899.0, False), (1000.0, 901.0, True), (-1000.0, -1101.0, False), (-1000.0, -1099.0, True)],
@@ -139,26 +103,6 @@ def test_enough_is_90_percent_of_the_best_prediction(hope, measured, satisfied):
     selector = MapBO(Context(prior, trials=2))
     selector.tell(0, Outcome(measured))
     assert (selector.done() is not None) == satisfied
-
-
-def test_where_all_is_below_the_minimum_the_best_prediction_is_enough():
-    selector = MapBO(Context(Prior(np.array([-2.0, -3.0]), np.array([[0.0], [100.0]]), 0.0), trials=9))
-    selector.tell(0, Outcome(-2.0))
-    assert "90%" in selector.done()
-
-
-def test_other_reasons_to_stop():
-    prior = Prior(np.array([1000.0, 900.0, 800.0]), np.array([[0.0], [100.0], [200.0]]), 0.0)
-    selector = MapBO(Context(prior, trials=2))
-    assert selector.done() is None
-    assert run(selector, [0, 0, 0], 2) == [0, 1]
-    assert selector.done() == "all 2 trials are used up"
-    selector = MapBO(Context(prior, trials=9), settings=MapBOSettings(enough=5.0))
-    run(selector, [0, 0, 0], 3)
-    assert selector.done() == "every controller was tried"
-    with pytest.raises(InvalidValueError, match="row must be from 0 to 2, not 3"):
-        selector.tell(3, Outcome(1.0))
-    assert len(selector.rows) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Kinds of damage that change a compiled model or its signals: what servos do, and what hangs on a hinge."""
 
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -59,37 +61,7 @@ def test_a_joint_with_friction_is_slower_and_ever_slower(kind):
     assert whole[-1] > ways[0][-1] + 0.002 > ways[1][-1] + 0.01
 
 
-def test_a_bent_limb_is_where_its_joint_would_put_it():
-    robot = load_robot("hexapod")
-    model = parse_damage(f"joint={JOINT}:bent@30", robot).apply(robot).physics
-    bent, turned = mujoco.MjData(model), mujoco.MjData(robot.physics)
-    turned.joint(JOINT).qpos[0] = np.radians(30)
-    for at, data in ((model, bent), (robot.physics, turned)):
-        mujoco.mj_forward(at, data)
-    tibia = "left_middle_tibia"
-    np.testing.assert_allclose(bent.geom(tibia).xpos, turned.geom(tibia).xpos, atol=1e-12)
-    np.testing.assert_allclose(bent.geom(tibia).xmat, turned.geom(tibia).xmat, atol=1e-12)
-    np.testing.assert_allclose(bent.body(tibia).xipos, turned.body(tibia).xipos, atol=1e-12)
-
-
-LIMB = """
-<mujoco>
-  <worldbody>
-    <body name="upper" pos="1 2 3" quat="0.9 0.1 0.2 0.3">
-      <joint name="hinge" pos="0.1 -0.2 0.3" axis="1 2 -1"/>
-      <inertial pos="0.3 0 0.1" quat="0.8 0.1 0 0.5" mass="2" diaginertia="1 2 2.5"/>
-      <geom name="bone" type="capsule" fromto="0 0 0 0.5 0.1 0" size="0.05"/>
-      <geom name="shin" type="box" pos="0.2 0.1 0" euler="10 20 30" size="0.1 0.2 0.3"/>
-      <site name="mark" pos="0 0.3 0" quat="0.7 0 0.7 0.1"/>
-      <body name="lower" pos="0.5 0.1 0" euler="0 40 0">
-        <joint name="knee" pos="0 0 0.1"/>
-        <geom name="foot" size="0.1" pos="0.1 0 0"/>
-      </body>
-    </body>
-    <body name="apart" pos="3 0 0"><geom name="stone" size="0.2"/></body>
-  </worldbody>
-</mujoco>
-"""
+LIMB = Path(__file__).with_name("limb.xml").read_text()
 
 
 def test_all_that_a_hinge_moves_is_bent_about_it_and_nothing_else():
@@ -105,32 +77,6 @@ def test_all_that_a_hinge_moves_is_bent_about_it_and_nothing_else():
     lower = bent.body("lower").id
     np.testing.assert_allclose(at_rest.xmat[lower], turned.xmat[lower], atol=1e-12)
     np.testing.assert_allclose(bent.jnt_axis, whole.jnt_axis)
-
-
-TWO_HINGES = """
-<mujoco>
-  <worldbody>
-    <body name="thigh">
-      <joint name="first" axis="0 0 1" pos="0.1 0 0"/>
-      <joint name="second" axis="1 0 0" pos="0 0.2 0"/>
-      <geom name="bone" type="capsule" fromto="0 0 0 0.5 0.1 0" size="0.05"/>
-    </body>
-  </worldbody>
-</mujoco>
-"""
-
-
-@pytest.mark.parametrize(("joint", "following"), [("first", ["second"]), ("second", [])])
-def test_a_hinge_of_two_in_a_body_is_bent_as_it_would_turn(joint, following):
-    whole, bent = mujoco.MjModel.from_xml_string(TWO_HINGES), mujoco.MjModel.from_xml_string(TWO_HINGES)
-    turn_limb(bent, joint, 0.5, following=following)
-    turned, read = mujoco.MjData(whole), mujoco.MjData(bent)
-    turned.qpos[:] = read.qpos[:] = 0.3, -0.4
-    turned.joint(joint).qpos[0] += 0.5
-    mujoco.mj_kinematics(whole, turned)
-    mujoco.mj_kinematics(bent, read)
-    for what in ("geom_xpos", "geom_xmat", "xanchor", "xaxis"):
-        np.testing.assert_allclose(getattr(read, what), getattr(turned, what), atol=1e-12, err_msg=what)
 
 
 @pytest.mark.parametrize("stuck", [True, False])

@@ -1,15 +1,12 @@
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from repertoire.execution.resources import one_blas_thread
+from repertoire.execution.running import one_blas_thread
 from repertoire.repertoire import Repertoire
 from repertoire.training.runs import start_training
-from repertoire.training.training import Training
 
 # Two iterations a second: short episodes and few of them
 SMALL = {"evaluations": 96, "seed": 3, "emitters": 2, "batch_size": 8, "sigma0": 0.1, "episode_steps": 40}
@@ -26,9 +23,7 @@ def single_thread() -> Iterator[None]:
 def start(tmp_path: Path):
     """Starts small runs, each in a folder of its own."""
 
-    def make(
-        name: str = "run", *, algorithm: str = "sep-cma-mae", **settings: Any
-    ) -> AbstractContextManager[Training]:
+    def make(name="run", *, algorithm="sep-cma-mae", **settings):
         return start_training("ant", algorithm, out=tmp_path / name, **(SMALL | settings))
 
     return make

@@ -9,8 +9,8 @@ import numpy as np
 from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
 from repertoire.emitters.emitter import Emitter
-from repertoire.problems.sphere import Sphere
-from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from repertoire.problems.benchmarks import Sphere
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -57,14 +57,7 @@ class Strolling(Sphere):
     def __init__(self) -> None:
         super().__init__(12)
 
-    def evaluate(
-        self,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        *,
-        request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: Any = None,
-    ) -> Evaluations:
+    def evaluate(self, solutions, seeds, *, request=OBJECTIVES_AND_MEASURES, on_finished=None):
         known = dataclasses.replace(request, transitions=False)
         found = super().evaluate(solutions, seeds, request=known, on_finished=on_finished)
         if not request.transitions:

@@ -66,18 +66,6 @@ def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
     assert areas["empty"][1] < areas["best"][1]
 
 
-def test_of_one_measure_lines_are_as_high_as_their_objective(tmp_path: Path) -> None:
-    draw_repertoire(repertoire((1024,), [100, 500, 900]), tmp_path / "archive.png")
-    image = pixels(tmp_path / "archive.png")
-    places = []
-    for share in (0.0, 0.5, 1.0):
-        color = matplotlib.colormaps["viridis"](share, bytes=True)[:3]
-        places.append(np.argwhere((np.abs(image.astype(int) - color) < 12).all(axis=2)))
-    worst, middle, best = ((there[:, 0].min(), np.median(there[:, 1])) for there in places)
-    assert best[0] < middle[0] < worst[0], "the first row from above that has its colour"
-    assert worst[1] < middle[1] < best[1]
-
-
 def with_centroids(measures: int, k: int) -> Repertoire:
     """A repertoire whose elites, of which the i-th has the objective i, fill all or the first cells."""
     ranges = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))[:measures]
@@ -115,10 +103,7 @@ def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
 def test_history(tmp_path: Path) -> None:
     trained = repertoire((3, 3), [1, 4])
     draw_history(trained, tmp_path / "history.png")
-    without = pixels(tmp_path / "history.png").shape[0]
-    pace = {"evaluations": np.array([1.0, 2.0]), "evaluations_per_s": np.array([20.0, 30.0])}
-    draw_history(trained, tmp_path / "history.png", log=pace)
-    assert pixels(tmp_path / "history.png").shape[0] > without + 200 > 800
+    assert pixels(tmp_path / "history.png").shape[0] > 600
     huge = {name: np.full(3, 1e308) for name in ("evaluations", "qd_score", "coverage", "best")}
     with pytest.raises(InvalidValueError, match=r"none\.png cannot be drawn, as for too large values: "):
         draw_history(replace(trained, history=huge), tmp_path / "none.png")

@@ -14,7 +14,6 @@ from robots.description import Randomization
 from robots.errors import InvalidRobotError
 from robots.evaluations import Request
 from robots.facts import actuation_words
-from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.motors import Motors
 from robots.randomization import draw_models
@@ -48,24 +47,22 @@ def with_gains(robot: Robot, **gains: float) -> Robot:
 
 
 def best_of_random(robot: Robot) -> np.ndarray:
-    """The gait that gets furthest of 40 random ones."""
+    """The gait that gets furthest of 20 random ones."""
     rng = np.random.default_rng(0)
-    gaits = np.stack([robot.controller.initial(rng) for _ in range(40)])
-    episodes = Threads(1).run(ModelBatch(robot), gaits, np.zeros(40, np.int64))
+    gaits = np.stack([robot.controller.initial(rng) for _ in range(20)])
+    episodes = Threads(1).run(ModelBatch(robot), gaits, np.zeros(20, np.int64))
     return gaits[np.argmax(np.where(episodes.fell, -np.inf, episodes.distances))]
 
 
-@pytest.mark.parametrize("name", ["hexapod", "lizard with lag", "octopod with gains"])
+@pytest.mark.parametrize("name", ["hexapod", "lizard with lag and gains"])
 def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -> None:
     if name == "hexapod":
         gaits = surefoot.load(name)
         robot, gait = gaits.robot, gaits.elites.solutions[gaits.best()]
     else:
-        servo = '<position timeconst="0.3" ' if "lag" in name else "<position "
-        robot = drafted(name.split()[0], tmp_path, servo)
-        assert ("lag 0.3 s: left_yaw_0" in " ".join(actuation_words(robot))) == ("lag" in name)
-        if "gains" in name:
-            robot = with_gains(robot, stiffness=10.0, damping=0.3, torque=2.5)
+        robot = drafted(name.split()[0], tmp_path, '<position timeconst="0.3" ')
+        assert "lag 0.3 s: left_yaw_0" in " ".join(actuation_words(robot))
+        robot = with_gains(robot, stiffness=10.0, damping=0.3, torque=2.5)
         gait = best_of_random(robot)
     episodes = Threads(1).run(ModelBatch(robot), np.repeat(gait[None], SEEDS, axis=0), np.arange(SEEDS))
     walk = runpy.run_path(str(EXAMPLES / "explicit_pd.py"))["walk"]
@@ -141,17 +138,3 @@ def test_the_greatest_torque_of_a_servo_is_its_limit_whatever_its_targets() -> N
     data.ctrl[:] = model.actuator_ctrlrange[:, 1]
     mujoco.mj_forward(model, data)
     np.testing.assert_allclose(data.actuator_force, motors.greatest)
-
-
-def test_a_check_names_the_stable_limit_of_gains_that_make_the_simulation_diverge(tmp_path: Path) -> None:
-    drawn = drafted("lizard", tmp_path)
-
-    def said(stiffness: float) -> str:
-        robot = with_gains(drawn, stiffness=stiffness, damping=0.1, torque=1e6)
-        return " ".join(remark for remark in check_robot(robot).remarks if "diverged" in remark)
-
-    words = said(1000.0)
-    limits = {name: float(limit) for name, limit in re.findall(r"(\w+_\d) ([\d.e+]+)", words)}
-    assert "these servos must be less stiff than" in words
-    assert limits.keys() == set(drawn.description.joints)
-    assert said(0.5 * min(limits.values())) == ""

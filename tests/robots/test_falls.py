@@ -41,15 +41,12 @@ def test_a_robot_on_its_back_has_fallen_whatever_training_says(name: str) -> Non
             stepper.data.qpos[:], stepper.data.qvel[:] = placed, 0  # it hangs there
             stepper.step(np.zeros(robot.action_dim))
         assert stepper.tally.fell == falls == stepper.tally.terminated, angle
+    if name == "ant":
+        stepper = Stepper(robot)
+        turned(stepper, np.pi)
+        assert not stepper.step(np.zeros(8)), "on its back it is alive in training"
+        assert stepper.tally.fell
     assert not rests_on_feet(Rotation.from_euler("x", np.pi).as_quat(scalar_first=True))
-
-
-def test_an_ant_on_its_back_is_alive_in_training_and_has_fallen_everywhere_else(ant: Robot) -> None:
-    stepper = Stepper(ant)
-    turned(stepper, np.pi)
-    stepper.step(np.zeros(8))
-    assert stepper.tally.fell
-    assert not stepper.tally.terminated, "the training's episodes go on"
 
 
 @pytest.mark.parametrize("height", [0.4, 0.6])
@@ -78,7 +75,7 @@ def test_a_robot_that_may_get_up_again_has_a_second_to_do_so() -> None:
 @pytest.mark.parametrize("name", ["ant", "hexapod", "quadruped"])
 def test_behind_a_link_the_orientation_alone_gives_the_same_verdict(name: str) -> None:
     robot = load_robot(name).until_it_falls()
-    for angle in np.linspace(0, np.pi, 40):
+    for angle in np.linspace(0, np.pi, 12):
         stepper = Stepper(robot)
         turned(stepper, angle)
         stepper.step(np.zeros(robot.action_dim))

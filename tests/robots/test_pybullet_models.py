@@ -15,6 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+import yaml
 
 from benchmarks.running import replay
 from robots.evaluations import Request
@@ -29,35 +30,7 @@ PYBULLET = json.loads(Path(__file__).with_name("pybullet.json").read_text())
 FLOOR_FRICTION = 0.8  # multiplies the link's in PyBullet
 EPISODES = 60
 KINDS = ("zero_action", "uniform_random_actions", "xavier_policies")
-# our bodies and the links of PyBullet that each consists of
-LINKS = {
-    "ant": {
-        "torso": ["base", "front_left_leg", "front_right_leg", "left_back_leg", "right_back_leg"],
-        **{
-            f"{leg}_{part}": [link]
-            for leg, *links in (
-                ("front_left", "aux_1", "front_left_foot"),
-                ("back_left", "aux_2", "front_right_foot"),
-                ("back_right", "aux_3", "left_back_foot"),
-                ("front_right", "aux_4", "right_back_foot"),
-            )
-            for part, link in zip(("thigh", "shin"), links, strict=True)
-        },
-    },
-    "half_cheetah": {"torso": ["torso"]}
-    | {
-        f"{leg}_{part}": [f"{leg[0]}{part}"]
-        for leg in ("back", "front")
-        for part in ("thigh", "shin", "foot")
-    },
-    "hopper": {"torso": ["torso"], "thigh": ["thigh"], "shin": ["leg"], "foot": ["foot"]},
-    "walker": {"torso": ["torso"]}
-    | {
-        f"{side}_{ours}": [f"{theirs}{suffix}"]
-        for side, suffix in (("right", ""), ("left", "_left"))
-        for ours, theirs in (("thigh", "thigh"), ("shin", "leg"), ("foot", "foot"))
-    },
-}
+LINKS = yaml.safe_load(Path(__file__).with_name("pybullet_links.yaml").read_text())
 BODIES = [(robot, body) for robot, bodies in LINKS.items() for body in bodies]
 # Figures that are not within the tolerances of PyBullet's; docs/results/physics.md tells why.
 DIFFERENT = {
@@ -103,10 +76,7 @@ def test_ranges_torques_and_passive_joints(name: str) -> None:
     model = robot.model
     expected = list(PYBULLET[name]["joints"].values())
     for joint, (low, high), known in zip(robot.description.joints, robot.joint_ranges, expected, strict=True):
-        mirrored = (
-            -high if low * known["range"][0] < 0 else low,
-            -low if low * known["range"][0] < 0 else high,
-        )
+        mirrored = (-high, -low) if low * known["range"][0] < 0 else (low, high)
         assert mirrored == pytest.approx(known["range"], abs=1e-3), joint
         # ankles: a torque about PyBullet's axes of length sqrt(2)
         torque = known["torque"] * robot.description.position_rates.get(joint, 1.0)

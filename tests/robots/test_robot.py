@@ -12,13 +12,12 @@ from adapt.damage.kinds.limbs import Lost
 from robots.catalogue import MODELS, robot_names
 from robots.deployment.deployment import deploy
 from robots.description import parse_description
-from robots.errors import InvalidFileError, InvalidRobotError, UnknownNameError
+from robots.errors import InvalidFileError, InvalidRobotError
 from robots.importing.checks import check_robot
 from robots.motors import motor_of
 from robots.robot import Modification, load_robot, read_robot, robot_from_text
 from robots.simulation.backend import ModelBatch
-from robots.simulation.stepper import Stepper
-from robots.simulation.takeover import take_over
+from robots.simulation.stepper import Stepper, take_over
 from robots.simulation.threads import Threads
 
 XML = (MODELS / "ant" / "ant.xml").read_text()
@@ -38,9 +37,7 @@ def _described(**changes: object) -> str:
         ("walker", (22, 6, 2), 20_230, (32, 32)),
     ],
 )
-def test_robots_have_the_sizes_of_the_paper(
-    name: str, sizes: tuple[int, ...], parameters: int, archive: tuple[int, ...]
-) -> None:
+def test_robots_have_the_sizes_of_the_paper(name, sizes, parameters, archive):
     robot = load_robot(name)
     assert (robot.observation_dim, robot.action_dim, robot.measure_dim) == sizes
     assert robot.controller.parameter_count == parameters
@@ -48,14 +45,6 @@ def test_robots_have_the_sizes_of_the_paper(
     assert robot.control_step == pytest.approx(0.0165)
     assert robot.description.episode_steps == 1000
     assert robot.model.opt.gravity[2] == pytest.approx(-9.8)
-
-
-def test_a_half_cheetah_is_measured_by_two_of_its_six_contacts() -> None:
-    description = load_robot("half_cheetah").description
-    assert list(description.feet) == [
-        f"{leg}_{part}" for leg in ("front", "back") for part in ("foot", "shin", "thigh")
-    ]
-    assert list(description.measures) == ["front_foot", "back_foot"]
 
 
 @pytest.mark.parametrize("name", robot_names())
@@ -70,29 +59,11 @@ def test_every_element_is_named(name: str) -> None:
         assert all(getattr(model, kind)(i).name for i in range(count)), kind
 
 
-def test_legs_are_where_their_names_say() -> None:
-    ant = load_robot("ant")
-    data = mujoco.MjData(ant.model)
-    mujoco.mj_forward(ant.model, data)
-    for leg in ant.description.legs:
-        x, y, _ = data.geom(f"{leg}_shin").xpos
-        assert (x > 0) == leg.startswith("front"), leg
-        assert (y > 0) == leg.endswith("left"), leg
-
-
-def test_unknown_robot_lists_the_known() -> None:
-    with pytest.raises(
-        UnknownNameError, match=r"unknown robot 'aunt' \(did you mean 'ant'\?\); available: .*ant"
-    ):
-        load_robot("aunt")
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"colour": "red"}, "unknown key 'colour'; available: name, title"),
         ({"substeps": "four"}, "substeps: .* not 'four'"),
-        ({"substeps": 0}, "substeps: .* greater than 0, not 0"),
         (
             {
                 "joints": ["front_left_hip", "knee"],
@@ -104,37 +75,19 @@ def test_unknown_robot_lists_the_known() -> None:
         ({"drag": -0.1}, "drag: .*greater than or equal to 0, not -0.1"),
         ({"position_rates": {"knee": 0.5}}, "position_rates names the joint 'knee', which is not among"),
         ({"position_rates": {"front_left_hip": 0.0}}, "position_rates.front_left_hip: .*greater than 0"),
-        ({"floor": "lava"}, "no geom 'lava'; available: floor, torso"),
         ({"torso": "head"}, "no body 'head'"),
         ({"position": {"tail": [[0.0, 0.0, 0.0]]}}, "no body 'tail'"),
         ({"position": {"torso": []}}, "position.torso: it must have at least 1, not \\[\\]"),
         ({"torso": "front_left_thigh"}, "must have one free joint and no other, or .*x-z plane"),
-        ({"measures": ["front_left", "tail"]}, "unknown measure 'tail'; available: front_left, back_left"),
-        ({"measures": ["turn_rat"]}, "unknown measure 'turn_rat' .did you mean 'turn_rate'"),
-        ({"measures": ["turn_rate"], "archive": [9]}, "turn_rate needs a range, .* .rad/s., such as"),
         ({"measures": ["front_left", "front_left"]}, "measures names 'front_left' twice"),
-        (
-            {"measures": {"x": [1.0, 1.0]}, "archive": [9]},
-            "measures.x must go from low to high, not from 1 to",
-        ),
-        ({"measures": {"x": [0.0, float("inf")]}, "archive": [9]}, "measures.x.*finite"),
-        ({"measures": {"x": 3.0}, "archive": [9]}, "measures.x"),
+        ({"measures": {"x": [1.0, 1.0]}, "archive": [9]}, "measures.x must go from low to high"),
         ({"measures": 3}, "measures: "),
         ({"archive": [6, 6]}, "archive has 2 dimensions but there are 4 measures"),
-        ({"feet": {"front_left": ["hoof"]}, "measures": ["front_left"], "legs": {}}, "legs: .*"),
-        (
-            {"feet": {"front_left": ["hoof"], 1: ["hoof"]}, "measures": ["tail"]},
-            "feet.1.*valid string, not 1",
-        ),
+        ({"feet": {"front_left": ["hoof"], 1: ["hoof"]}, "measures": ["tail"]}, "feet.1.*valid string"),
         ({"alive": {"min_height": float("nan")}}, "alive.min_height: .*finite"),
-        ({"reset_joint_noise": 1e20}, "reset_joint_noise: .*less than or equal to 10, not 1e[+]20"),
-        ({"alive": {"max_pitch": -1.0}}, "alive.max_pitch: .*greater than 0"),
         ({"alive": {"untouched": ["knee"]}}, "alive.untouched names the foot 'knee'.*front_left"),
         ({"controller": {"kind": "mlp"}}, "controller: missing key 'hidden'"),
-        (
-            {"controller": {"kind": "brain", "hidden": [4]}},
-            "unknown controller 'brain'; available: mlp, periodic",
-        ),
+        ({"controller": {"kind": "brain", "hidden": [4]}}, "unknown controller 'brain'; available: mlp"),
     ],
 )
 def test_a_wrong_description_is_refused_in_one_sentence(changes: dict, message: str) -> None:
@@ -144,17 +97,11 @@ def test_a_wrong_description_is_refused_in_one_sentence(changes: dict, message: 
     assert "\n" not in str(caught.value)
 
 
-def test_missing_key_is_named() -> None:
-    content = yaml.safe_load(YAML)
-    del content["torso"]
-    with pytest.raises(InvalidRobotError, match="missing key 'torso'"):
-        parse_description(yaml.safe_dump(content), origin="my.yaml")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[1, 2", ""),
+        (YAML.replace("\ntorso: ", "\n# "), "missing key 'torso'"),
         ("- a\n- b", "must hold a mapping of keys to values, not list"),
         ("!!python/object/apply:os.system ['true']", ""),
         ("", "must hold a mapping of keys to values, but it is empty"),
@@ -182,23 +129,19 @@ def test_a_robot_can_be_read_from_anywhere_but_not_without_its_files(tmp_path) -
     assert read_robot(tmp_path / "ant.yaml").model.nq == load_robot("ant").model.nq
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        '<contact><pair geom1="bumper" geom2="floor"/></contact>',
-        '<sensor><framepos objtype="geom" objname="bumper"/></sensor>',
-        """<tendon><spatial><site site="near"/><geom geom="bumper"/><site site="far"/></spatial></tendon>""",
-    ],
-)
-def test_a_geom_that_something_refers_to_stays(more: str) -> None:
+def test_a_geom_that_something_refers_to_stays() -> None:
     known = load_robot("hexapod")
-    inside = (
-        '<site name="near" pos="-0.1 0 0.1"/><site name="far" pos="0.1 0 0.1"/>'
-        '<geom name="bumper" size="0.01" contype="0" conaffinity="0" density="0"/><freejoint'
+    bumpers = [f'<geom name="{i}" size="0.01" contype="0" conaffinity="0" density="0"/>' for i in range(4)]
+    sites = '<site name="near" pos="-0.1 0 0.1"/><site name="far" pos="0.1 0 0.1"/>'
+    more = (
+        '<contact><pair geom1="0" geom2="floor"/></contact>'
+        '<sensor><framepos objtype="geom" objname="1"/></sensor>'
+        '<tendon><spatial><site site="near"/><geom geom="2"/><site site="far"/></spatial></tendon></mujoco>'
     )
-    xml = known.xml.replace("<freejoint", inside, 1).replace("</mujoco>", f"{more}</mujoco>")
-    robot = robot_from_text(xml, known.yaml, origin="it")
-    assert robot.physics.geom("bumper").id >= 0
+    xml = known.xml.replace("<freejoint", f"{sites}{''.join(bumpers)}<freejoint", 1)
+    model = robot_from_text(xml.replace("</mujoco>", more), known.yaml, origin="it").physics
+    kept = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) >= 0 for name in "0123"]
+    assert kept == [True, True, True, False]
 
 
 def test_another_model_of_a_robot_goes_on_behind_the_filters_of_its_motors() -> None:

@@ -35,14 +35,14 @@ def gaits(robot: Robot, count: int = 6) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("name", "one", "other"),
+    ("one", "other"),
     [
-        ("ant", "front_left:lost", "front_right:lost"),
-        ("ant", "joint=back_left_hip:locked@0.2", "joint=back_right_hip:locked@-0.2"),
+        ("front_left:lost", "front_right:lost"),
+        ("joint=back_left_hip:locked@0.2", "joint=back_right_hip:locked@-0.2"),
     ],
 )
-def test_a_damage_of_the_other_side_has_the_mirror_image_for_a_gait(name: str, one: str, other: str) -> None:
-    robot = exact(load_robot(name))
+def test_a_damage_of_the_other_side_has_the_mirror_image_for_a_gait(ant: Robot, one: str, other: str) -> None:
+    robot = exact(ant)
     solutions = gaits(robot)
     images = mirror_images(robot, solutions)
     assert images.dtype == solutions.dtype
@@ -60,8 +60,7 @@ def with_key(robot: Robot, key: str, value: object) -> str:
     return yaml.safe_dump({**yaml.safe_load(robot.yaml), key: value})
 
 
-def described_anew(robot: Robot, **changes) -> Robot:
-    ((key, value),) = changes.items()
+def described_anew(robot: Robot, key: str, **value) -> Robot:
     known = yaml.safe_load(robot.yaml).get(key, {})
     return robot_from_text(robot.xml, with_key(robot, key, {**known, **value}), origin="a test")
 
@@ -110,8 +109,8 @@ def test_robots_that_are_not_their_own_mirror_image_have_none(ant: Robot) -> Non
         '<motor name="front_left_hip" joint="front_left_hip"/>',
         '<motor name="front_left_hip" joint="front_left_hip" gear="200"/>',
     )
-    narrow = described_anew(ant, ranges={"front_left_hip": [-0.2, 0.6]})
-    slow = described_anew(ant, position_rates={"front_left_ankle": 0.5})
+    narrow = described_anew(ant, "ranges", front_left_hip=[-0.2, 0.6])
+    slow = described_anew(ant, "position_rates", front_left_ankle=0.5)
     for robot in (heavy, moved, weak, narrow, slow):
         assert find_symmetry(robot) is None
         assert mirror_images(robot, gaits(robot)) is None

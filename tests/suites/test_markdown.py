@@ -6,16 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 
-from suites.markdown import (
-    Bold,
-    bullets,
-    format_mean,
-    format_number,
-    heading,
-    join,
-    paragraph,
-    table,
-)
+from suites.markdown import Bold, bullets, format_mean, format_number, heading, join, paragraph, table
 from suites.statistics import MeanInterval, mean_interval
 
 NASTY = [

@@ -7,16 +7,7 @@ import pytest
 from scipy import stats
 
 from robots.errors import InvalidValueError
-from suites.statistics import (
-    ALPHA,
-    Deviation,
-    _critical_range,
-    compare,
-    compare_with_printed,
-    decide,
-    judge,
-    mean_interval,
-)
+from suites.statistics import Deviation, compare, compare_with_printed, decide, judge, mean_interval
 
 # InsectSprays, which comes with R: counts of insects (Beall 1942)
 INSECTS = {
@@ -131,13 +122,6 @@ def test_no_pair_borrows_the_variance_of_a_third_group():
         found = (pair.difference, pair.low, pair.high, pair.p)
         expected = (test.statistic, interval.low, interval.high, test.pvalue)
         assert found == pytest.approx([one[place] for one in expected], rel=1e-6)
-
-
-@pytest.mark.parametrize("groups", [2, 3, 8])
-@pytest.mark.parametrize("freedom", [1.0, 2.3, 40.0])
-def test_the_critical_range_is_that_of_the_studentized_range(groups: int, freedom: float):
-    expected = stats.studentized_range.ppf(1 - ALPHA, groups, freedom)
-    assert _critical_range(groups, freedom) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from repertoire.algorithms.settings import ARCHIVES
 from repertoire.archives.grid import GridSpec
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings
 from repertoire.emitters.variation import VariationSettings
-from repertoire.problems.arm import Arm
+from repertoire.problems.benchmarks import Arm
 from repertoire.problems.catalogue import PROBLEMS
 from repertoire.problems.record import ProblemRecord
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
@@ -38,8 +38,9 @@ class LastFirst(BestFirst):
         super().__init__(context)
         self.table = context.table
 
-    def _choose(self, untried: np.ndarray) -> int:
-        return int(np.flatnonzero(untried)[-1])
+    @property
+    def worth(self) -> np.ndarray:
+        return np.arange(len(self.prior))
 
 
 class Halved(SingleDamage):
@@ -61,28 +62,12 @@ class Doubled(SepCMAESSettings):
     summary = "sep-CMA-ES"
 
 
-class Sized(VariationSettings):
-    """An emitter with a setting that is a tuple."""
-
-    kind = "sized"
-    summary = "variation"
-    sizes: tuple[int, ...] = (3, 2)
-
-
 class Bent(Arm):
     """An arm that is no benchmark."""
 
     def __init__(self, **facts: str) -> None:
         super().__init__(10)
         self.record = ProblemRecord("bent", 10, self.record.measure_ranges, **facts)
-
-
-class Listed(Arm):
-    """An arm whose ranges are lists of whole numbers."""
-
-    def __init__(self) -> None:
-        super().__init__(10)
-        self.record = ProblemRecord("listed", 10, [[-10, 10], [-10, 10]], ["x", "y"])
 
 
 class Squares(GridSpec):
@@ -102,9 +87,9 @@ OWN = {
 
 
 def test_a_selector_is_a_class() -> None:
-    recovery = surefoot.recover("hexapod", "left_front:lost", selector=LastFirst, trials=2, confirmations=0)
-    count = len(surefoot.load("hexapod"))
-    assert recovery.trials[1].row == count - 1
+    asked = {"trials": 2, "confirmations": 0, "threads": 1}
+    recovery = surefoot.recover(small_repertoire(), "front_left:lost", selector=LastFirst, **asked)
+    assert recovery.trials[1].row == 4
     assert recovery.selector == "LastFirst (not registered)"
 
 
@@ -171,13 +156,6 @@ def test_an_algorithm_of_own_settings(own: str, tmp_path: Path, monkeypatch: pyt
     np.testing.assert_array_equal(resumed.elites.solutions, whole.elites.solutions)
 
 
-def test_settings_of_an_own_emitter_may_be_tuples() -> None:
-    trained = surefoot.train("sphere-10", Sized(batch_size=20), **SMALL)
-    assert "sizes (3, 2)" in trained.facts()["settings"]
-    mixed = surefoot.train("sphere-10", (Sized(), VariationSettings()), **SMALL)
-    assert "members sized + variation" in mixed.facts()["settings"]
-
-
 def test_a_problem_and_an_archive_are_objects(tmp_path: Path) -> None:
     trained = surefoot.train(Bent(), "cma-mae", out=tmp_path, **SMALL | {"archive": GridSpec((4, 4))})
     assert (trained.problem.name, trained.grid) == ("bent", (4, 4))
@@ -187,27 +165,14 @@ def test_a_problem_and_an_archive_are_objects(tmp_path: Path) -> None:
         surefoot.resume(tmp_path / "stopped")
 
 
-def test_an_own_problem_may_say_its_ranges_in_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PROBLEMS, "listed", Listed)
-    interrupted(tmp_path, "listed", "cma-mae")
-    assert surefoot.load(tmp_path).problem == Listed().record
-    assert surefoot.resume(tmp_path).evaluations >= SMALL["evaluations"]
-    with pytest.raises(InvalidValueError, match=r"measure_ranges must be a \(low, high\) for each measure"):
-        ProblemRecord("mine", 4, [1.0, 2.0])
-
-
-def test_a_problem_that_changed_since_it_was_recorded_cannot_be_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_problem_that_changed_since_it_was_recorded_cannot_be_resumed(tmp_path, monkeypatch):
     interrupted(tmp_path, Bent(), "cma-mae")
     monkeypatch.setitem(PROBLEMS, "bent", lambda: Bent(objective_name="height"))
     with pytest.raises(InvalidValueError, match=r"registered here under that name has other objective name$"):
         surefoot.resume(tmp_path)
 
 
-def test_a_file_of_an_own_archive_is_read_with_its_plugin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_an_own_archive_is_read_with_its_plugin(tmp_path, monkeypatch):
     trained = surefoot.train("sphere-10", out=tmp_path, **SMALL | {"archive": Squares((5, 5))})
     with pytest.raises(InvalidFileError, match="the archive 'squares', which is not registered here: load"):
         surefoot.load(tmp_path)

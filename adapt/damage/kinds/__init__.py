@@ -21,6 +21,5 @@ def kinds_in_order() -> list[type[SingleDamage]]:
 
 @cache
 def _import_all() -> None:
-    """Import the modules of this package, which register their kinds."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")

@@ -5,15 +5,7 @@ from typing import ClassVar
 
 import mujoco
 
-from adapt.damage.damage import (
-    Damage,
-    DamageModification,
-    JointReading,
-    SingleDamage,
-    Suspect,
-    register,
-    subjects,
-)
+from adapt.damage.damage import Damage, DamageModification, SingleDamage, register, subjects
 from adapt.damage.edits import find_joints, fix_joint, joint_ids, turn_body
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.strength import Scale, Strengths
@@ -34,17 +26,7 @@ class Locked(SingleDamage):
     sorts = ("leg", "joint")
     scale = Scale("the joint's position [rad]", None, None, rest="that at rest")
     order, takes_out = 6, True
-
-    @classmethod
-    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
-        """Every joint; where it is stuck is read off its sensor."""
-        for joint in parts.robot.description.joints:
-            yield Suspect(cls, f"joint={joint}", Strengths((), *parts.range(joint)))
-
-    @classmethod
-    def read_off(cls, reading: JointReading) -> float | None:
-        """Where the joint stands still."""
-        return reading.still_at
+    suspected = {"joint": None}
 
     @classmethod
     def library(cls, parts: RobotParts) -> Iterator[Damage]:
@@ -68,18 +50,12 @@ class Locked(SingleDamage):
 
 
 class _Resisted(SingleDamage):
-    """The joint has more friction.
-
-    Attributes:
-        friction: which, in words.
-        column: of the compiled model that holds it.
-        speed: at which it takes the share of the motor's greatest torque, if it depends on speed.
-    """
+    """The joint has more friction."""
 
     family = "joint friction"
-    friction: ClassVar[str]
-    column: ClassVar[str]
-    speed: ClassVar[float] = 1.0
+    friction: ClassVar[str]  # which, in words
+    column: ClassVar[str]  # of the compiled model that holds it
+    speed: ClassVar[float] = 1.0  # at which it takes the share of the motor's greatest torque [rad/s]
 
     def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         joints = parts.joints(target)

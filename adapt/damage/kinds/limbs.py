@@ -35,7 +35,6 @@ class Lost(SingleDamage):
 
     @classmethod
     def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
-        """Every leg, from its first joint on or from a further one."""
         for name, leg in parts.robot.description.legs.items():
             for part in (name, *(f"joint={joint}" for joint in leg.joints[1:])):
                 yield Suspect(cls, part)
@@ -51,13 +50,8 @@ class Lost(SingleDamage):
     def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         first = parts.joints(target)[0]
         joints, feet = parts.joints_from(first), parts.feet_from(first)
-        gone = (
-            subjects("motor", joints)
-            | subjects("limb", joints)
-            | subjects("joint sensor", joints)
-            | subjects("sole", feet)
-            | subjects("contact sensor", feet)
-        )
+        of_joints = [subjects(what, joints) for what in ("motor", "limb", "joint sensor")]
+        gone = frozenset().union(*of_joints, subjects("sole", feet), subjects("contact sensor", feet))
 
         def cut(spec: mujoco.MjSpec) -> None:
             # MuJoCo also deletes what refers to it: motors, sensors and constraints
@@ -69,10 +63,7 @@ class Lost(SingleDamage):
 
 @register("short")
 class Short(SingleDamage):
-    """What the leg's last joint, or the joint named, moves is as long, thick and heavy as a share of it was.
-
-    The foot shrinks and moves with it. Motors, joints and their ranges stay as they are.
-    """
+    """What the leg's last joint, or the joint named, moves has a share of its length, thickness and mass."""
 
     title = "the leg is shorter and lighter, from its last joint or the joint named on"
     family = "short"
@@ -100,10 +91,7 @@ class Short(SingleDamage):
 
 @register("bent")
 class Bent(SingleDamage):
-    """What a hinge moves, with all that hangs on it, points elsewhere, turned about the hinge.
-
-    The joint's sensor and its motor do not notice. A joint that is stuck is bent as well.
-    """
+    """What a hinge moves is turned about the hinge, which its sensor and its motor do not notice."""
 
     title = "the limb that the joint moves is bent in the joint's plane"
     family = "bent"

@@ -23,10 +23,7 @@ _MOST_SHIFT = 0.15  # the same of the robot's own size: the extent of a model ma
 
 @register("payload")
 class Payload(SingleDamage):
-    """A cube of aluminium lies on the torso, or on what a joint moves, over its centre of mass.
-
-    It touches nothing else.
-    """
+    """A cube of aluminium on the torso, or on what a joint moves, over its centre of mass."""
 
     title = "the torso, or what the joint moves, carries a load"
     family = "payload"
@@ -36,14 +33,12 @@ class Payload(SingleDamage):
 
     @classmethod
     def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
-        """Shares of the robot's mass."""
         mass = float(parts.robot.physics.body_mass.sum())
         grid, low, high = (cls.scale.nearest(share * mass) for share in (0.2, 0.02, 0.8))
         yield Suspect(cls, "torso", Strengths((grid,), low, high, logarithmic=True))
 
     @classmethod
     def library(cls, parts: RobotParts) -> Iterator[Damage]:
-        """A quarter of the robot's mass."""
         model, torso = parts.robot.model, parts.robot.description.torso
         mass = _IN_LIBRARY * float(model.body_subtreemass[model.body(torso).id])
         yield cls("torso", float(f"{mass:.2g}"))
@@ -60,26 +55,12 @@ class Payload(SingleDamage):
 
 
 def _load(spec: mujoco.MjSpec, body: mujoco.MjsBody, mass: float) -> None:
-    """Put a cube on a body."""
     edge = (mass / _DENSITY) ** (1 / 3)
     # a body of its own, since a body whose inertia is given does not count its geoms
-    cube = body.add_body(
-        pos=_top(compiled_so_far(spec), body.id, edge / 2),
-        explicitinertial=True,
-        ipos=np.zeros(3),
-        mass=mass,
-        inertia=np.full(3, mass * edge**2 / 6),
-    )
-    geom = cube.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        size=np.full(3, edge / 2),
-        contype=0,
-        conaffinity=0,
-        density=0,
-        mass=0,
-        group=0,
-    )
-    mark([geom])
+    top, inertia = _top(compiled_so_far(spec), body.id, edge / 2), np.full(3, mass * edge**2 / 6)
+    cube = body.add_body(pos=top, explicitinertial=True, ipos=np.zeros(3), mass=mass, inertia=inertia)
+    box, size, untouched = mujoco.mjtGeom.mjGEOM_BOX, np.full(3, edge / 2), {"contype": 0, "conaffinity": 0}
+    mark([cube.add_geom(type=box, size=size, density=0, mass=0, group=0, **untouched)])
 
 
 def _top(model: mujoco.MjModel, body: int, above: float) -> np.ndarray:

@@ -25,10 +25,7 @@ _ASKEW = 0.1  # [rad] mean error of a servo that may be offset
 
 @register("dead")
 class Dead(SingleDamage):
-    """The joints hang limp: they keep their limits and friction but nothing drives them.
-
-    The controller still feels their positions and speeds; its actions for them do nothing.
-    """
+    """The joints hang limp: they are felt, and keep their limits and friction, but nothing drives them."""
 
     title = "the motors give no torque"
     family = "dead"
@@ -37,7 +34,6 @@ class Dead(SingleDamage):
 
     @classmethod
     def library(cls, parts: RobotParts) -> Iterator[Damage]:
-        """Every leg, of more than one."""
         legs = parts.every("leg")
         yield from (cls(leg) for leg in legs if len(legs) > 1)
 
@@ -68,7 +64,6 @@ class Weak(SingleDamage):
 
     @classmethod
     def read_off(cls, reading: JointReading) -> float | None:
-        """The share, where enough of it is lacking."""
         share = reading.torque_share
         return share if -_LACKING < share < 1 - _LACKING else None
 
@@ -119,7 +114,6 @@ class Swapped(SingleDamage):
 
     @classmethod
     def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
-        """Joints whose cables are near each other."""
         for joint in parts.robot.description.joints:
             if near := _near(parts, joint):
                 yield Suspect(cls, f"joint={joint}", Strengths(near))
@@ -138,10 +132,7 @@ class Swapped(SingleDamage):
 
 @register("offset")
 class Offset(SingleDamage):
-    """A servo misses the angle that it is told by a constant; the joint's sensor reads where it is.
-
-    Not for motors, which are told torques.
-    """
+    """A servo misses the angle that it is told by a constant; the joint's sensor reads where it is."""
 
     title = "the servo misses the angle that it is told by a constant"
     family = "offset"
@@ -152,7 +143,6 @@ class Offset(SingleDamage):
 
     @classmethod
     def read_off(cls, reading: JointReading) -> float | None:
-        """The mean error, where it is large."""
         return reading.error if abs(reading.error) > _ASKEW else None
 
     def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
@@ -170,10 +160,7 @@ class Offset(SingleDamage):
 
 @register("backlash")
 class Backlash(SingleDamage):
-    """Whenever a servo turns round, it has to go through the play of its gear before the joint follows.
-
-    What arrives at the joint is the command with hysteresis. A motor's command is a torque, not an angle.
-    """
+    """What arrives at the joint is the command with hysteresis, as wide as the play of the gear."""
 
     title = "the gear has play: a command has an effect only beyond it"
     family = "backlash"

@@ -1,8 +1,6 @@
 """Damage to what the controller sees, and to nothing else."""
 
-from collections.abc import Iterator
-
-from adapt.damage.damage import DamageModification, JointReading, SingleDamage, Suspect, register, subjects
+from adapt.damage.damage import DamageModification, SingleDamage, register, subjects
 from adapt.damage.edits import find_soles, mark
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.strength import Scale, Strengths
@@ -12,10 +10,7 @@ from robots.robot import Faults
 
 @register("stuck-sensor")
 class StuckSensor(SingleDamage):
-    """A joint's sensor always reads one position and no speed, or a foot's always contact or never.
-
-    Only the controller is misled: the robot moves, and is judged, as it does.
-    """
+    """A joint's sensor always reads one position and no speed, or a foot's always contact or never."""
 
     title = "the joint's or foot's sensor always reads the same"
     family = "sensor"
@@ -24,19 +19,7 @@ class StuckSensor(SingleDamage):
         "0 or 1 for a foot, or a position [rad]", None, None, rest="a foot in the air, a joint at rest"
     )
     order, of_sensors = 20, True
-
-    @classmethod
-    def suspects(cls, parts: RobotParts) -> Iterator[Suspect]:
-        """Every joint, whose reading is read off, and every foot."""
-        for joint in parts.robot.description.joints:
-            yield Suspect(cls, f"joint={joint}", Strengths((), *parts.range(joint)))
-        for foot in parts.every("foot"):
-            yield Suspect(cls, foot, Strengths((0.0, 1.0)))
-
-    @classmethod
-    def read_off(cls, reading: JointReading) -> float | None:
-        """Where the sensor stands still."""
-        return reading.still_at
+    suspected = {"joint": None, "foot": Strengths((0.0, 1.0))}
 
     def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
         if target.sort == "foot":
@@ -59,10 +42,7 @@ class StuckSensor(SingleDamage):
 
 @register("noisy-sensor")
 class NoisySensor(SingleDamage):
-    """Normal noise is added to what the controller sees of joints and feet; of a leg, of all there is in it.
-
-    Only the controller is misled: the robot moves, and is judged, as it does.
-    """
+    """Normal noise is added to what the controller sees of joints and feet, of a leg of all in it."""
 
     title = "noise is added to what the joints' and feet's sensors read"
     family = "sensor"

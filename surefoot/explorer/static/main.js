@@ -19,18 +19,15 @@ function receive(message) {
     walk: () => walk(message),
     ran: () => recovery.ran(message),
     part: () => views[message.view]?.add(message),
-    note: () => note(message.text),
     recovery: () => recovery.start(message),
     expected: () => recovery.expected(message.map),
     progress: () => recovery.progress(message),
     trial: () => recovery.trial(message),
     recovered: () => recovery.end(message),
     stopped: () => message.do === "recover" && endRecovery("The recovery was stopped."),
-    video: () => make("a", { href: `data:video/mp4;base64,${message.data}`, download: message.name }).click(),
     error: () => fail(message),
   }[message.type];
   act?.();
-  if ("video" === (message.do ?? message.type)) views.forEach(allowFilm);
 }
 
 function note(text, bad = false) {
@@ -72,7 +69,7 @@ function greet(message) {
   if (!hello.walks) return note("There is no robot to show: this is the archive alone.");
   addView();
   recovery = new Recovery({ archive, views, onShow: play, onEnd: finish });
-  if (!views[0].stage) note("This browser has no WebGL: the server draws the pictures instead, 12 a second.");
+  if (!views[0].stage) note("This browser has no WebGL, which draws the robot: the map and the numbers are all that it shows.");
   fillForm();
   if (hello.mission) {
     mission = new Mission(hello.mission, views[0], archive, moment);
@@ -114,7 +111,7 @@ function fillForm() {
 
 function addView(copy = false) {
   const onLeg = (leg) => recovering || active.damage || damage(`${leg}:lost`);
-  const view = new View(views.length, { onLeg, onActive: activate, onFilm: recorded ? null : film });
+  const view = new View(views.length, { onLeg, onActive: activate });
   view.damage = copy ? views[0].damage : "";
   views.push(view);
   find("#views").append(view.element);
@@ -150,22 +147,16 @@ function show(row, view = active, broken = view.damage) {
   view.row = row;
   view.damage = broken;
   activate(view);
-  ask({ do: "walk", row, view: view.index, damage: broken, pictures: !view.stage });
+  ask({ do: "walk", row, view: view.index, damage: broken });
 }
 
 function walk(message) {
   const view = views[message.view], scene = scenes.get(message.damage);
   if (!view) return;
   view.load(scene, message.lane ? { ...message, onTime: (...now) => mission.show(...now) } : message);
-  allowFilm(view);
   if (!message.lane) return view === active && rename(view);
   [view.damage, view.time] = ["", mission.from];
   activate(view);
-}
-
-// A film is of a gait, not of a mission.
-function allowFilm(view) {
-  view.film.disabled = Boolean(view.recording?.lane);
 }
 
 // Go to a moment of the mission, which is shown anew if something else is.
@@ -173,12 +164,7 @@ function moment(time) {
   const [view] = views;
   [mission.from, mission.now] = [time, null];
   if (view.recording?.lane) view.goTo(time);
-  else if (free(view)) ask({ do: "mission", pictures: !view.stage });
-}
-
-function film(view) {
-  view.film.disabled = true;
-  ask({ do: "video", row: view.row, view: view.index, damage: view.damage });
+  else if (free(view)) ask({ do: "mission" });
 }
 
 function damage(text) {
@@ -190,7 +176,7 @@ function recover() {
   setRecovering(true);
   find("#views").scrollIntoView({ block: "nearest" });
   views[0].damage = active.damage;
-  ask({ do: "recover", damage: active.damage, selector: find("#selector").value, pictures: !views[0].stage });
+  ask({ do: "recover", damage: active.damage, selector: find("#selector").value });
 }
 
 // The gait that was found walks on.
@@ -213,7 +199,6 @@ function play(index, { row, damage, ...recording }) {
   const view = views[index] ?? addView();
   Object.assign(view, { row, damage });
   view.load(scenes.get(damage), recording);
-  allowFilm(view);
   activate(active);
 }
 

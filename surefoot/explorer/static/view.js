@@ -7,30 +7,25 @@ import { Stage } from "stage";
 const draw = (width, line) => `<svg viewBox="0 0 ${width} 1" preserveAspectRatio="none">${line}</svg>`;
 
 export class View {
-  constructor(index, { onLeg, onActive, onFilm }) {
+  constructor(index, { onLeg, onActive }) {
     this.index = index;
     this.element = document.querySelector("#view").content.firstElementChild.cloneNode(true);
     const find = (text) => this.element.querySelector(text);
-    [this.image, this.play, this.slider, this.output, this.timeline, this.film, this.speed] =
-      ["img", ".play", "input", "output", ".timeline", ".film", ".row select"].map(find);
+    [this.play, this.slider, this.output, this.timeline, this.speed] = [".play", "input", "output", ".timeline", ".row select"].map(find);
     this.texts = ["figcaption b", "figcaption span", ".facts", "code"].map(find);
     for (const touched of ["pointerdown", "focusin"]) this.element.addEventListener(touched, () => onActive(this));
     this.play.onclick = () => this.setPlaying(!this.playing);
     this.slider.oninput = () => { this.setPlaying(false); this.goTo(Number(this.slider.value)); };
-    this.film.hidden = !onFilm;
-    this.film.onclick = () => onFilm(this);
     try {
       this.stage = new Stage(find(".stage canvas"), onLeg);
     } catch {
-      this.stage = null; // no WebGL: the server draws
-      find(".stage canvas").hidden = true;
-      this.image.hidden = false;
+      this.stage = null; // no WebGL
     }
     [this.recording, this.time, this.frames] = [null, 0, 0];
   }
 
   load(scene, { title, subtitle, facts, command = "", parts = [], onEnd = null, ...more }) {
-    this.recording = { scene, rows: 0, poses: new Float32Array(), touching: [], heights: [], pictures: new Map(), duration: 0, curve: "metres ahead", ...more };
+    this.recording = { scene, rows: 0, poses: new Float32Array(), touching: [], heights: [], duration: 0, curve: "metres ahead", ...more };
     this.output.title = `Time, and ${this.recording.curve}`;
     [title, subtitle, facts, command].forEach((text, i) => { this.texts[i].textContent = text; });
     [this.time, this.onEnd] = [0, onEnd];
@@ -48,7 +43,6 @@ export class View {
     kept.touching.push(...decode(part.touching, Uint8Array));
     kept.heights.push(...decode(part.curve));
     kept.rows += part.rows;
-    for (const [row, picture] of Object.entries(part.pictures)) kept.pictures.set(Number(row), `data:image/jpeg;base64,${picture}`);
     this.slider.max = Math.max(this.end, kept.duration);
     this.drawTimeline();
     if (part.start === 0) this.show();
@@ -88,19 +82,11 @@ export class View {
     const place = this.time / kept.seconds, row = Math.min(Math.floor(place), kept.rows - 1);
     const next = Math.min(row + 1, kept.rows - 1);
     this.stage?.pose(kept.poses, row, next, Math.min(1, place - row));
-    if (!this.stage) this.showPicture(row);
     this.slider.value = this.time;
     this.output.textContent = `${this.time.toFixed(1)} s, ${format(kept.heights[row])}`;
     this.timeline.style.setProperty("--share", this.time / this.total);
     const torso = 7 * (row * kept.scene.bodies + kept.scene.torso);
     kept.onTime?.(this.time, kept.poses.subarray(torso, torso + 7));
-  }
-
-  showPicture(row) {
-    const { pictures } = this.recording, picture = pictures.get([...pictures.keys()].filter((at) => at <= row).at(-1));
-    if (!picture || this.image.getAttribute("src") === picture) return;
-    this.image.src = picture;
-    this.frames += 1;
   }
 
   drawTimeline() {

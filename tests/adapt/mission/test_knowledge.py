@@ -13,7 +13,6 @@ from adapt.damage.kinds.motors import Dead
 from adapt.damage.text import parse_damage
 from adapt.mission.knowledge import Knowledge, thinking_rate
 from adapt.mission.monitor import Monitor
-from adapt.mission.pose import Pose
 from adapt.mission.settings import MissionSettings
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import Stretch, World
@@ -21,6 +20,7 @@ from adapt.rehearsal.table import Table
 from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import Run
 from repertoire.repertoire import Repertoire
+from robots.pose import Pose
 from robots.robot import load_robot
 from robots.simulation.threads import Threads
 

@@ -18,17 +18,17 @@ import pytest
 import surefoot
 from adapt.damage.text import parse_damage
 from adapt.mission import diagnosis
-from adapt.mission.keeper import HOLD, Keeper, KeeperProcess, Motion
 from adapt.mission.linked import LinkedWorld
-from adapt.mission.pose import Pose
-from adapt.mission.searches import Searches
 from adapt.mission.simulated import SimulatedWorld
-from adapt.mission.world import BackgroundSearch, pass_thinking
+from adapt.mission.world import BackgroundSearch, Searches, pass_thinking
 from robots.errors import InvalidValueError
+from robots.link.driving import HOLD, Keeper, Motion
+from robots.link.keeper import KeeperProcess
 from robots.link.link import LinkError
 from robots.link.messages import MotorCommand
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
+from robots.pose import Pose
 from robots.robot import find_robot
 from robots.simulation.trace import TraceColumns
 from tests.adapt.mission.small import small_hexapod
@@ -332,7 +332,7 @@ def test_a_script_without_a_guard_ends_in_a_sentence(tmp_path: Path) -> None:
 WALKING = """
 import os, signal
 import surefoot
-from adapt.mission.keeper import KeeperProcess
+from robots.link.keeper import KeeperProcess
 from adapt.mission.linked import LinkedWorld
 
 if __name__ == "__main__":

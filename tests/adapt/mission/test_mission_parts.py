@@ -11,10 +11,10 @@ from adapt.mission.log import Event, MissionFacts, read_log
 from adapt.mission.outcomes import SAMPLE
 from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.planner import choose_gait
-from adapt.mission.pose import Pose, wrapped_angle
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import ASSISTANCE
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.pose import Pose, wrapped_angle
 from robots.robot import Faults, load_robot
 from robots.simulation.stepper import Stepper
 from robots.simulation.trace import TraceColumns

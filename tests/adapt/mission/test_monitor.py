@@ -19,7 +19,7 @@ from robots.simulation.trace import SENSORS, TraceColumns
 def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(hexapod) -> None:
     repertoire, _ = hexapod
     without = tuple(name for name in SENSORS if name != "currents")  # which tell at once that motors are dead
-    twin = Twin(Thinking(repertoire, None, 10, sensors=without))
+    twin = Twin(Thinking(repertoire, 10, sensors=without))
     row = int(np.argmax(repertoire.elites.objectives))
     alarms = {}
     for name, damage in (("healthy", Combination()), ("lost", Lost("left_middle"))):
@@ -51,7 +51,7 @@ def test_the_monitor_notices_a_slippery_floor_by_the_course_where_it_can(hexapod
         (Combination(), blind),
         (Dead("left_front"), SENSORS),
     ):
-        twin = Twin(Thinking(repertoire, None, 10, sensors=sensors))
+        twin = Twin(Thinking(repertoire, 10, sensors=sensors))
         monitor = Monitor(twin, repertoire.robot)
         monitor.begin(believed, row)
         (trace,) = twin.run([Run(slippery, row, 77)], traced=True).traces
@@ -63,7 +63,7 @@ def test_the_monitor_notices_a_slippery_floor_by_the_course_where_it_can(hexapod
 @pytest.mark.parametrize("damage", ["left_front:lost", "left_front:dead"])
 def test_the_monitor_notices_at_once_that_a_motor_works_again(hexapod, damage: str) -> None:
     repertoire, _ = hexapod
-    robot, twin = repertoire.robot, Twin(Thinking(repertoire, None, 10))
+    robot, twin = repertoire.robot, Twin(Thinking(repertoire, 10))
     believed, row = parse_damage(damage, robot), int(np.argmax(repertoire.elites.objectives))
     monitor, first = Monitor(twin, robot), round(1.5 / robot.control_step)
     repaired, still = twin.run([Run(Combination(), row, 77), Run(believed, row, 77)], traced=True).traces
@@ -88,7 +88,7 @@ def test_the_monitor_notices_at_once_that_a_motor_works_again(hexapod, damage: s
 
 def test_the_monitor_takes_noise_or_a_jammed_motor_for_no_repair(hexapod) -> None:
     repertoire, _ = hexapod
-    robot, twin = repertoire.robot, Twin(Thinking(repertoire, None, 10))
+    robot, twin = repertoire.robot, Twin(Thinking(repertoire, 10))
     row, at = int(np.argmax(repertoire.elites.objectives)), TraceColumns.of(robot)
     monitor, joint = Monitor(twin, robot), robot.description.joints[0]
     for text, torque, expected in (
@@ -111,7 +111,7 @@ def test_the_monitor_takes_noise_or_a_jammed_motor_for_no_repair(hexapod) -> Non
 
 def test_the_monitor_takes_no_robot_that_differs_from_its_model_for_a_damaged_one(hexapod) -> None:
     repertoire, _ = hexapod
-    twin = Twin(Thinking(repertoire, None, 10))
+    twin = Twin(Thinking(repertoire, 10))
     monitor, row = Monitor(twin, repertoire.robot), int(np.argmax(repertoire.elites.objectives))
     monitor.begin(Combination(), row)
     bodies = [randomised(repertoire.robot, seed) for seed in range(100, 106)]
@@ -129,7 +129,7 @@ def test_the_monitor_takes_no_robot_that_differs_from_its_model_for_a_damaged_on
 
 def test_the_monitor_notices_an_encoder_that_stands_still(hexapod) -> None:
     repertoire, _ = hexapod
-    robot, twin = repertoire.robot, Twin(Thinking(repertoire, None, 10))
+    robot, twin = repertoire.robot, Twin(Thinking(repertoire, 10))
     row, at = int(np.argmax(repertoire.elites.objectives)), TraceColumns.of(robot)
     monitor, second = Monitor(twin, robot), round(1 / robot.control_step)
     monitor.begin(Combination(), row)

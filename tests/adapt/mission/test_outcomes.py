@@ -6,8 +6,8 @@ import pytest
 from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
 from adapt.mission.outcomes import Outcomes, Way
-from adapt.mission.pose import Pose
 from adapt.self_model.twin import Run, Thinking, Twin
+from robots.pose import Pose
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 
@@ -16,10 +16,10 @@ def test_where_a_robot_leads_that_cannot_stand_is_a_mean_of_episodes(ant) -> Non
     gaits, _ = ant
     paths = {}
     for episodes in (1, 6):
-        outcomes = Outcomes(Twin(Thinking(gaits, None, 10)), gaits.gaits.measures)
+        outcomes = Outcomes(Twin(Thinking(gaits, 10)), gaits.gaits.measures)
         outcomes.simulate([0], episodes)
         paths[episodes], _ = outcomes.predicted([Way(0)])
-    twin, seeds = Twin(Thinking(gaits, None, 10)), derive_seeds(0, SeedFamily.MISSION, 0, 6)
+    twin, seeds = Twin(Thinking(gaits, 10)), derive_seeds(0, SeedFamily.MISSION, 0, 6)
     traces = twin.run([Run(Combination(), 0, int(seed)) for seed in seeds], traced=True).traces
     ends = [trace[-1, TraceColumns.of(gaits.robot).position] for trace in traces]
     assert len(set(map(len, traces))) == 1
@@ -30,7 +30,7 @@ def test_where_a_robot_leads_that_cannot_stand_is_a_mean_of_episodes(ant) -> Non
 
 def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(hexapod) -> None:
     repertoire, _ = hexapod
-    outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+    outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
     outcomes.simulate([0], headings=(0.0, 2.0, np.pi))
     ahead, turned = Way(0), Way(0, 2.0)
     assert (outcomes.ways, outcomes.rows) == ([ahead, turned, Way(0, np.pi)], [0])
@@ -43,7 +43,7 @@ def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(hexapod) 
 
 def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(hexapod) -> None:
     repertoire, _ = hexapod
-    twin, measures = Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures
+    twin, measures = Twin(Thinking(repertoire, 10)), repertoire.gaits.measures
     outcomes = Outcomes(twin, measures)
     outcomes.simulate([0, 1, 2])
     ways = [Way(0), Way(1), Way(2)]
@@ -69,7 +69,7 @@ def test_the_shorter_a_stretch_the_less_it_tells(hexapod) -> None:
     repertoire, _ = hexapod
     corrections = []
     for places in (1, 4, 10):
-        outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+        outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
         outcomes.simulate([0])
         before = outcomes.predicted([Way(0)])[0][0]
         slow = Pose(float(before[places - 1, 0]) - 0.05 * places, *map(float, before[places - 1, 1:]))
@@ -82,7 +82,7 @@ def test_the_shorter_a_stretch_the_less_it_tells(hexapod) -> None:
 @pytest.mark.parametrize("length", [74, 110])
 def test_a_gait_that_does_what_is_expected_corrects_nothing(hexapod, length: int) -> None:
     repertoire, _ = hexapod
-    outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+    outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
     outcomes.simulate([0])
     path = np.vstack([np.zeros(3), outcomes.known[Way(0)][0]])
     x, y, yaw = (np.interp(length / outcomes.every, range(len(path)), column) for column in path.T)
@@ -93,7 +93,7 @@ def test_a_gait_that_does_what_is_expected_corrects_nothing(hexapod, length: int
 
 def test_corrections_hold_as_long_as_the_belief_does(hexapod) -> None:
     repertoire, _ = hexapod
-    outcomes = Outcomes(Twin(Thinking(repertoire, None, 10)), repertoire.gaits.measures)
+    outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
     lost = Lost("left_front")
     outcomes.believe(lost)
     outcomes.simulate([0])
@@ -107,7 +107,7 @@ def test_corrections_hold_as_long_as_the_belief_does(hexapod) -> None:
 
 
 def test_a_gait_on_its_way_falls_as_much_sooner_as_its_path_is_shorter(hexapod) -> None:
-    outcomes = Outcomes(Twin(Thinking(hexapod[0], None, 10)), hexapod[0].gaits.measures)
+    outcomes = Outcomes(Twin(Thinking(hexapod[0], 10)), hexapod[0].gaits.measures)
     outcomes.simulate([0, 1])
     for row, fall in ((0, 150), (1, 30)):
         outcomes.healthy[Way(row)] = outcomes.healthy[Way(row)][0], fall

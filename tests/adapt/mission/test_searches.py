@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from adapt.mission.searches import Searches
-from adapt.mission.world import BackgroundSearch
+from adapt.mission.world import BackgroundSearch, Searches
 
 
 class Clock:

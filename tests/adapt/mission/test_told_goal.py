@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from adapt.mission.outcomes import Way
-from adapt.mission.pose import Pose
 from adapt.mission.steering import HEADINGS, Steering
 from adapt.mission.world import Stretch
+from robots.pose import Pose
 from robots.simulation.trace import trace_columns
 
 EVERY, STEPS = 30, 300  # control steps of half a second, and of a path

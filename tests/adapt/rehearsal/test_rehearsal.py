@@ -1,10 +1,12 @@
 """A rehearsal is an evaluation under damages, and its table says what the simulation does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.evidence import evidence_of
+from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
@@ -12,9 +14,10 @@ from repertoire.repertoire import Repertoire
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.randomization import draw_models
-from robots.robot import Robot
+from robots.robot import load_robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import ModelBatch
+from robots.simulation.episodes import Episodes
 from robots.simulation.threads import Threads
 from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
 
@@ -26,10 +29,10 @@ def repertoire() -> Repertoire:
     return small_repertoire()
 
 
-def rehearsed(repertoire: Repertoire, *texts: str, robot: Robot | None = None, **changes) -> Table:
+def rehearsed(repertoire: Repertoire, *texts: str, **changes) -> Table:
     damages = [parse_damage(text, repertoire.robot) for text in texts]
     settings = {"episodes": EPISODES, "seed": 5, "backend": Threads(1)} | changes
-    evaluation = rehearsal(repertoire, damages, robot=robot, **settings)
+    evaluation = rehearsal(repertoire, damages, **settings)
     evaluation.run()
     return rehearsed_table(evaluation)
 
@@ -43,7 +46,7 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
         return run(self, batch, solutions, chosen, **options)
 
     monkeypatch.setattr(Threads, "run", watch)
-    expected = rehearsed(repertoire, *CONDITIONS, block=4)
+    expected = rehearsed(repertoire, *CONDITIONS)
     common = np.concatenate(seeds).reshape(-1, EPISODES)
     assert (common == common[0]).all()
     assert len(set(common[0])) == EPISODES
@@ -64,7 +67,7 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
         assert expected.falls[number] == pytest.approx(found.fell.reshape(k, EPISODES).mean(axis=1))
         assert expected.evidence[number] == pytest.approx(evidence.mean(axis=1), rel=1e-4, abs=1e-6)
         assert expected.evidence_std[number] == pytest.approx(
-            evidence.std(axis=1, ddof=1), rel=1e-5, abs=1e-5
+            evidence.std(axis=1, ddof=1), rel=1e-4, abs=1e-5
         )
     assert expected.evidence.shape == (len(CONDITIONS), k, len(expected.evidence_names))
     assert not np.array_equal(expected.objectives[0], expected.objectives[1])
@@ -113,13 +116,6 @@ def test_what_diverged_is_a_fall_with_the_minimum_objective(repertoire, monkeypa
     assert not table.noise.any()
 
 
-def test_another_robot_gives_another_table(repertoire) -> None:
-    moon = repertoire.robot.modified("moon", lambda spec: setattr(spec.option, "gravity", (0, 0, -1.6)))
-    table = rehearsed(repertoire, CONDITIONS[1], robot=moon)
-    assert table.conditions == CONDITIONS[:2]
-    assert not np.allclose(table.objectives, rehearsed(repertoire, CONDITIONS[1]).objectives, rtol=1e-3)
-
-
 def test_the_healthy_robot_comes_first_and_every_damage_once(repertoire) -> None:
     robot = repertoire.robot
 
@@ -133,3 +129,38 @@ def test_the_healthy_robot_comes_first_and_every_damage_once(repertoire) -> None
         conditions("front_left:lost", "front_left: lost")
     with pytest.raises(UnknownNameError, match="'tail'"):
         conditions("back_left:dead", "tail:lost")
+
+
+# Evidence: what it is made of.
+
+
+def test_each_number_is_what_its_name_says() -> None:
+    """Of four episodes of the ant, the third of which diverged; the last one ended at once."""
+    ant = load_robot("ant").with_episode_steps(1000)
+    episodes = replace(
+        Episodes.unknown(4, ant),
+        contacts=np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [np.nan] * 4, [0] * 4]),
+        steps=np.array([1000, 250, 7, 0]),
+        energies=np.array([50.0, 20.0, np.inf, 0]),
+        diverged=np.array([False, False, True, False]),
+        midway=np.array([1.5, 0.4, np.nan, 0]),
+        lateral=np.array([-0.2, 0.3, np.nan, 0]),
+        heading=np.array([np.pi / 6, -np.pi, np.nan, 0]),
+    )
+    column = dict(zip(evidence_names(ant), evidence_of(episodes, ant).T, strict=True))
+    for number, foot in enumerate(ant.description.measures):
+        assert list(column[f"{foot} contact [share]"][:2]) == list(episodes.contacts[:2, number])
+    assert list(column["midway [m]"]) == [1.5, 0.4, 0, 0]
+    assert list(column["lateral [m]"]) == [-0.2, 0.3, 0, 0]
+    assert column["sine of heading"] == pytest.approx([0.5, 0, 0, 0])
+    assert column["cosine of heading"] == pytest.approx([np.sqrt(0.75), -1, 0, 1])
+    assert column["power [W]"] == pytest.approx([50 / (1000 * 0.0165), 20 / (250 * 0.0165), 0, 0])
+    assert list(column["survived [share]"]) == [1, 0.25, 0, 0]
+
+
+def test_evidence_keeps_contacts_where_measures_are_others() -> None:
+    robot = load_robot("hexapod").with_episode_steps(5).with_task(measures={"turn_rate": (-1.0, 1.0)})
+    parameters = robot.controller.initial(np.random.default_rng(3))
+    episodes = Threads(1).run(ModelBatch(robot), parameters[None], np.array([5]))
+    assert [f"{foot} contact [share]" for foot in robot.description.feet] == list(evidence_names(robot)[:6])
+    np.testing.assert_array_equal(evidence_of(episodes, robot)[:, :6], episodes.contacts)

@@ -1,5 +1,6 @@
 """Relearning: gaits that are better on a damaged robot than those that they were refined from."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -13,11 +14,8 @@ from adapt.recovery import recover
 from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import join, widen
-from adapt.relearning import refinement
-from adapt.relearning.keeping import keep_gaits
-from adapt.relearning.refinement import RefinementSettings
+from adapt.relearning.refinement import RefinementSettings, keep_gaits
 from adapt.requests import RecoveryRequest
-from adapt.self_model.twin import Thinking
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES, ONE_THREAD, Threads, backend_of
@@ -32,9 +30,9 @@ def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> Non
     robot = parse_damage(LOST, short_gaits().robot).apply(short_gaits().robot)
     start = short_gaits().elites.solutions[:3]
     several = [
-        RefinementSettings(episodes=810, batch_size=10, sigma0=0.03)
-        .make([robot], objective=PROGRESS, seed=5, backend=backend_of(threads))
-        .refine(start)
+        RefinementSettings(episodes=810, batch_size=10, sigma0=0.03).refine(
+            [robot], start, objective=PROGRESS, seed=5, backend=backend_of(threads)
+        )
         for threads in (1, 2)
     ]
     found = several[0]
@@ -50,41 +48,55 @@ def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> Non
     assert max(scores[0], scores[found.start]) < scores[3] - 0.02
 
 
+@pytest.mark.parametrize(("kind", "sigma"), [(None, 0.05), ((0.4, 0.4), 0.4)])
+def test_a_search_begins_with_steps_that_suit_the_controller(monkeypatch, kind, sigma) -> None:
+    class BegunError(Exception):
+        """The search begins."""
+
+    def begin(*, batch_size, sigma0):
+        raise BegunError(sigma0)
+
+    robot, start = short_gaits().robot, short_gaits().elites.solutions[:1]
+    if kind:
+        monkeypatch.setattr(type(robot.controller), "step_sizes", kind)
+    monkeypatch.setattr("adapt.relearning.refinement.STRATEGIES", {"cma-es": begin})
+    with pytest.raises(BegunError) as error:
+        RefinementSettings(episodes=30).refine([robot], start, objective=PROGRESS, seed=1, backend=Threads(1))
+    assert error.value.args[0] == pytest.approx(sigma)
+
+
 def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> None:
     robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
     settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-12)
-    found = settings.make([robot], objective=PROGRESS, seed=1, backend=Threads(1)).refine(start)
+    found = settings.refine([robot], start, objective=PROGRESS, seed=1, backend=Threads(1))
     assert any(np.array_equal(found.solution, one) for one in start)
     assert found.score == found.before
     assert 0 < found.fall < 1, "eight episodes prove nothing"
 
 
-def test_a_long_search_leaves_short_episodes_early(monkeypatch) -> None:
-    lengths: list[int] = []
+def test_a_long_search_leaves_short_episodes_early() -> None:
+    ran: list[tuple[int, int]] = []  # steps of a whole episode, and how many were simulated
 
-    def start(*robots):
-        lengths.append(robots[0].description.episode_steps)
-        marks.append(search.spent if lengths[1:] else 0)
-        return ModelBatch(*robots)
+    class Watched(Threads):
+        def run(self, batch, *arguments, **settings):
+            found = super().run(batch, *arguments, **settings)
+            ran.append((batch.robots[0].description.episode_steps, int(found.steps.sum())))
+            return found
 
-    marks: list[int] = []
-    monkeypatch.setattr(refinement, "ModelBatch", start)
     gaits = short_gaits()
     settings = RefinementSettings(100, 4, short_until=(0.6, 20), shortest=0.0)
-    search = settings.make([gaits.robot], objective=PROGRESS, seed=1, backend=ONE_THREAD)
-    search.refine(gaits.elites.solutions[:2])
-    assert lengths == [STEPS, round(0.4 * STEPS), STEPS]
-    assert 20 * STEPS <= marks[2] < 40 * STEPS, "not after 60 of 100 episodes"
+    settings.refine([gaits.robot], gaits.elites.solutions[:2], objective=PROGRESS, seed=1, backend=Watched(1))
+    short = round(0.4 * STEPS)
+    assert [length for length, _ in itertools.groupby(ran, key=lambda one: one[0])] == [short, STEPS]
+    assert 20 * STEPS <= sum(steps for length, steps in ran if length == short) < 40 * STEPS
 
 
 def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
-    robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
-    settings, told = RefinementSettings(episodes=1_000_000, batch_size=4, sigma0=0.03), []
-    hurried = lambda: len(told) >= 1  # noqa: E731
-    refiner = settings.make(
-        [robot], objective=PROGRESS, seed=1, backend=ONE_THREAD, on_progress=told.append, hurried=hurried
-    )
-    refiner.refine(start)
+    robot, start, told = short_gaits().robot, short_gaits().elites.solutions[:2], []
+    RefinementSettings(episodes=1_000_000, batch_size=4, sigma0=0.03).refine(
+        [robot], start, objective=PROGRESS, seed=1, backend=ONE_THREAD, on_progress=told.append,
+        hurried=lambda: len(told) >= 1,
+    )  # fmt: skip
     assert len(told) == 1
 
 
@@ -152,23 +164,28 @@ def recovery():
 
 def recovered(threads: int):
     gaits = short_gaits()
-    thinking = Thinking(
-        gaits,
-        None,
-        200,
-        refinement=RefinementSettings(episodes=400, batch_size=10),
-        backend=backend_of(threads),
-    )
     return recover(
         gaits,
         parse_damage(LOST, gaits.robot),
-        RecoveryRequest(seed=2, trials=4),
-        thinking=thinking,
+        RecoveryRequest(seed=2, trials=4, think_episodes=200),
+        refiner=RefinementSettings(episodes=400, batch_size=10),
         backend=backend_of(threads),
     )
 
 
-@pytest.mark.xdist_group("relearning")  # which share a recovery
+def test_nothing_is_refined_where_a_known_gait_does_well(monkeypatch) -> None:
+    def called(*_, **__):
+        raise AssertionError("it was refined")
+
+    monkeypatch.setattr(RefinementSettings, "refine", called)
+    gaits, refiner = short_gaits(), RefinementSettings(episodes=400)
+    request = RecoveryRequest(seed=2, trials=2, think_episodes=200)
+    mild, severe = (parse_damage(text, gaits.robot) for text in ("left_front:weak@0.4", LOST))
+    recover(gaits, mild, request, refiner=refiner, backend=Threads(2))
+    with pytest.raises(AssertionError, match="refined"):
+        recover(gaits, severe, request, refiner=refiner, backend=Threads(2))
+
+
 def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
     assert recovery.refined
     gait = recovery.refined[0]
@@ -189,7 +206,6 @@ def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
     assert "solution" not in record["refined"][0]
 
 
-@pytest.mark.xdist_group("relearning")  # which share a recovery
 def test_gaits_that_were_found_are_kept_with_where_they_come_from(recovery) -> None:
     gaits, (first, *_) = short_gaits(), recovery.refined
     second = replace(first, row=41, parent=40, believed=("left_front:dead",), episodes=7)

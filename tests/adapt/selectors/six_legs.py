@@ -7,19 +7,15 @@ legs.
 
 import numpy as np
 
-from adapt.rehearsal.table import Table
-from adapt.selectors.selector import Prior
+from adapt.records import Outcome
+from adapt.rehearsal.table import Table, tabulate
+from adapt.selectors.selector import Prior, Selector
 
 LEGS = 6
 _SIDES = np.array([1, 1, 1, -1, -1, -1.0])
 EVIDENCE = (
     *(f"contact {i}" for i in range(LEGS)),
-    "midway",
-    "lateral",
-    "sine",
-    "cosine",
-    "power",
-    "survived",
+    *("midway", "lateral", "sine", "cosine", "power", "survived"),
 )
 # What a kind of damage leaves of a leg: (thrust, contact)
 _LEFT = {"lost": (0.0, 0.0), "dead": (0.1, 0.6), "short@0.5": (0.5, 0.4), "locked": (0.6, 1.0)}
@@ -78,26 +74,33 @@ class World:
 
     def table(self, damages: tuple[str, ...], *, episodes: int = 2, seed: int = 1) -> Table:
         """What so many episodes of all controllers under each damage would have measured."""
-        rng = np.random.default_rng(seed)
-        means, deviations = [], []
+        rng, columns = np.random.default_rng(seed), []
         for damage in damages:
             speed, fall, evidence = self.outcome(damage)
             fell = rng.random((episodes, len(speed))) < fall
             up = speed / np.maximum(1 - fall, 1e-9)
             objective = np.where(fell, 0.0, up * (1 + 0.02 * rng.standard_normal(fell.shape)))
             shown = evidence + 0.02 * evidence.std(axis=0) * rng.standard_normal((episodes, *evidence.shape))
-            each = [objective, fell.astype(float), shown]
-            means.append([values.mean(axis=0) for values in each])
-            deviations.append(
-                [values.std(axis=0, ddof=1) if episodes > 1 else 0 * values[0] for values in each]
-            )
-        objectives, falls, evidence = (
-            np.stack(column).astype(np.float32) for column in zip(*means, strict=True)
-        )
-        noise, _, evidence_std = (
-            np.stack(column).astype(np.float32) for column in zip(*deviations, strict=True)
-        )
-        return Table(damages, objectives, noise, falls, evidence, evidence_std, EVIDENCE, episodes)
+            columns.append((objective.T, fell.T, shown.swapaxes(0, 1)))
+        all_of_them = map(np.stack, zip(*columns, strict=True))
+        return tabulate(*all_of_them, conditions=damages, evidence_names=EVIDENCE)
+
+    def replay(self, selector: Selector, damage: str, *, trials: int, seed: int = 0) -> tuple[list[int], int]:
+        """Let a selector recover, for all trials: what it recommended, and when it would have stopped."""
+        truth, rng = self.table((damage,), episodes=8, seed=7), np.random.default_rng(seed)
+        objectives, noise, falls = (column[0] for column in (truth.objectives, truth.noise, truth.falls))
+        recommended, stop = [], trials
+        for trial in range(trials):
+            row = selector.ask()
+            share, offset, episode = rng.standard_normal(3)
+            objective = objectives[row] * (1 + 0.05 * share) + 0.02 * offset + noise[row] * episode
+            fell = bool(rng.random() < falls[row])
+            shown = truth.evidence_std[0, row] * rng.standard_normal(len(EVIDENCE))
+            selector.tell(row, Outcome(float(objective), fell, truth.evidence[0, row] + shown))
+            recommended.append(selector.recommendation())
+            if selector.done():
+                stop = min(stop, trial + 1)
+        return recommended, stop
 
     def prior(self) -> Prior:
         """What the repertoire says."""

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from six_legs import World
 
 from adapt.damage.text import damage_from
-from adapt.rehearsal.conditions import mean_of_nearest, rehearsed_expectations
-from adapt.rehearsal.table import Table
+from adapt.rehearsal.table import rehearsed_expectations
 from adapt.selectors.hypotheses import Hypotheses, fall_of_both, objective_of_both, pair_up
+from adapt.selectors.mixture import add_expected_improvement, log_evidence, log_fall, log_objective
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +21,7 @@ def table(world):
     return world.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short@0.5"))
 
 
-def rehearsed(
-    table: Table, measures: np.ndarray, *, floor: float = 0.0, unit: float = 1.0, pairs: bool = False
-) -> Hypotheses:
+def rehearsed(table, measures, *, floor=0.0, unit=1.0, pairs=False):
     expectations = rehearsed_expectations(table, measures)
     return Hypotheses(expectations, floor=floor, unit=unit, spread=np.ones(12), pairs=pairs)
 
@@ -39,11 +38,7 @@ def test_the_rehearsed_come_first_and_pairs_are_of_different_places():
 
 
 def test_what_both_do():
-    a, b, healthy = (
-        np.array([0.5, 0.5, 0.4, -0.1]),
-        np.array([0.4, 0.9, 0.3, 0.5]),
-        np.array([1, 0.6, 0.0, 1]),
-    )
+    a, b, healthy = np.array([[0.5, 0.5, 0.4, -0.1], [0.4, 0.9, 0.3, 0.5], [1, 0.6, 0.0, 1]])
     np.testing.assert_allclose(objective_of_both(a, b, healthy), [0.2, 0.5, 0.3, -0.1])
     np.testing.assert_allclose(fall_of_both(np.array([0.5, 0]), np.array([0.5, 0.2]), a), [0.75, 0.2])
 
@@ -84,11 +79,43 @@ def test_variances_and_falls_are_drawn_towards_the_typical(world, table):
     np.testing.assert_allclose(expected.fall, falls, rtol=1e-5)
 
 
-def test_no_pairs_without_the_healthy_condition(world, table):
-    assert len(rehearsed(table.take(["0:lost", "1:dead"]), world.duties, pairs=True)) == 2
+# Likelihoods and expected improvement against SciPy.
 
 
-def test_few_controllers_are_all_near():
-    values = np.array([[0.0, 1.0, 0.5]])
-    np.testing.assert_allclose(mean_of_nearest(values, np.arange(3.0)[:, None]), [[0.5, 0.5, 0.5]])
-    np.testing.assert_allclose(mean_of_nearest(values[:, :1], np.zeros((1, 2))), [[0.0]])
+def test_objectives_are_normal_but_for_surprises():
+    rng = np.random.default_rng(0)
+    residuals, variances = rng.normal(size=9), rng.uniform(0.1, 2, 9)
+    normal = stats.norm.logpdf(residuals, scale=np.sqrt(variances))
+    np.testing.assert_allclose(log_objective(residuals, variances, surprise=0.0), normal)
+    mixed = np.log(0.9 * np.exp(normal) + 0.1)
+    np.testing.assert_allclose(log_objective(residuals, variances, surprise=0.1), mixed)
+    far = log_objective(np.array([50.0]), np.array([0.01]), surprise=0.01)
+    assert far == pytest.approx(np.log(0.01))
+
+
+@pytest.mark.parametrize("e", [1, 8, 13, 40])
+def test_evidence_is_students(e):
+    rng = np.random.default_rng(0)
+    residuals, variances, discrepancies = rng.normal(size=(5, e)), rng.random((5, e)), rng.uniform(1e-9, 1, e)
+    t = stats.t.logpdf(residuals, 4, scale=np.sqrt(variances + discrepancies)).sum(axis=1)
+    whole = log_evidence(residuals, variances, discrepancies, channels=100.0)
+    np.testing.assert_allclose(whole, t, rtol=1e-10)
+    tempered = log_evidence(residuals, variances, discrepancies, channels=0.5)
+    np.testing.assert_allclose(tempered, 0.5 / e * t, rtol=1e-10)
+
+
+def test_falls_are_bernoulli_with_doubt():
+    p = np.array([0.0, 0.3, 1.0])
+    np.testing.assert_allclose(np.exp(log_fall(1.0, p, doubt=0.2)), [0.1, 0.34, 0.9])
+    np.testing.assert_allclose(np.exp(log_fall(0.0, p, doubt=0.2)), [0.9, 0.66, 0.1])
+
+
+def test_expected_improvement_is_that_of_the_formula():
+    rng = np.random.default_rng(0)
+    means, deviations = rng.normal(size=(4, 6)), rng.uniform(0.01, 1, 6)
+    weights, best = np.array([0.4, 0.3, 0.2, 0.1]), 0.3
+    gain = np.zeros(6)
+    add_expected_improvement(means, deviations, weights, best, gain)
+    u = (means - best) / deviations
+    exact = weights @ (deviations * (u * stats.norm.cdf(u) + stats.norm.pdf(u)))
+    np.testing.assert_allclose(gain, exact, atol=5e-7)

@@ -31,13 +31,8 @@ def make(world, table):
     """Makes a selector by its name."""
 
     def made(name, prior=None, *, trials=TRIALS, seed=0, **more):
-        truth = world.outcome(DAMAGE)[0]
-        return make_selector(
-            name,
-            Context(
-                prior or world.prior(), trials=trials, seed=seed, **{"table": table, "truth": truth} | more
-            ),
-        )
+        settings = {"trials": trials, "seed": seed, "table": table} | more
+        return make_selector(name, Context(prior or world.prior(), **settings))
 
     return made
 
@@ -68,18 +63,7 @@ def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, te
         assert np.isfinite(selector.predicted).all()
         assert len(selector.rows) == len(selector.objectives) == trial + 1
     assert selector.done()
-    if name != "successive-halving":  # which repeats
-        assert len(set(selector.rows)) == TRIALS
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_others_tried_is_learned_too(make, tell, name):
-    selector = make(name)
-    for row in (3, 3, 77):
-        tell(selector, row)
-    assert selector.rows == [3, 3, 77]
-    assert selector.recommendation() in (3, 77)
-    assert 0 <= selector.ask() < 150
+    assert len(set(selector.rows)) == TRIALS
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -91,7 +75,7 @@ def test_the_same_seed_makes_the_same_choices(make, tell, name):
         return selector.rows
 
     assert rows(1) == rows(1)
-    if name in ("random", "thompson", "gp-ucb"):
+    if name == "random":
         assert rows(1) != rows(2)
 
 
@@ -114,18 +98,13 @@ def test_falls_are_limited(make, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_controller_can_be_tried(make, tell, name):
     selector = make(name, trials=400)
+    with pytest.raises(InvalidValueError, match="row must be from 0 to 149"):
+        selector.tell(150, Outcome(1.0))
     for row in range(150):
         tell(selector, row)
-    if name == "successive-halving":  # which tries the better half again
-        assert selector.done() is None
-    else:
-        assert selector.done()
-        with pytest.raises(RuntimeError, match="every controller was tried"):
-            selector.ask()
-
-
-def test_oracle_is_the_best_of_all(world, make):
-    assert make("oracle").ask() == np.argmax(world.outcome(DAMAGE)[0])
+    assert selector.done()
+    with pytest.raises(RuntimeError, match="every controller was tried"):
+        selector.ask()
 
 
 def test_map_bo_has_the_constants_of_2015(make):
@@ -134,22 +113,11 @@ def test_map_bo_has_the_constants_of_2015(make):
     assert make("map-bo-tuned").settings != OF_2015
 
 
-def test_best_first_is_in_order(world, make, tell):
-    selector = make("best-first")
-    for _ in range(TRIALS):
-        tell(selector, selector.ask())
-    assert selector.rows == list(np.argsort(-world.prior().objectives, kind="stable")[:TRIALS])
-
-
 def test_names_and_needs(world, make):
-    with pytest.raises(UnknownNameError, match=r"unknown selector 'map-ob' .did you mean 'map-bo'.*thompson"):
+    with pytest.raises(UnknownNameError, match=r"unknown selector 'map-ob' .did you mean"):
         make("map-ob")
     with pytest.raises(InvalidValueError, match="needs a rehearsal of the repertoire"):
         make("rehearsed", table=None)
-    with pytest.raises(InvalidValueError, match="true objectives"):
-        make("oracle", truth=None)
-    with pytest.raises(InvalidValueError, match=r"truth must have shape \(150,\), not \(3,\)"):
-        make("oracle", truth=np.zeros(3))
     for entry in selector_entries().values():
         assert entry.summary
     with pytest.raises(InvalidValueError, match="the selector 'random' is registered twice, in"):

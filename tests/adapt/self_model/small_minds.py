@@ -34,6 +34,6 @@ def only(*families: str) -> tuple[str, ...]:
 def trial(text: str, row: int, seed: int = 99) -> tuple[np.ndarray, bool, float]:
     """What a gait does on a damaged robot: its trace, whether it falls, and its objective."""
     repertoire = short_gaits()
-    twin = Twin(Thinking(repertoire, None, 1000, backend=Threads(2)))
+    twin = Twin(Thinking(repertoire, 1000, backend=Threads(2)))
     episodes = twin.run([Run(parse_damage(text, repertoire.robot), row, seed)], traced=True)
     return episodes.traces[0], bool(episodes.fell[0]), float(episodes.objectives[0])

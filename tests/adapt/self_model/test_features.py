@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.self_model.features import Features, check_sensors
-from robots.errors import InvalidValueError, UnknownNameError
+from adapt.self_model.features import Features
+from robots.errors import InvalidValueError
 from robots.evaluations import Request
 from robots.robot import load_robot
 from robots.simulation.backend import ModelBatch
@@ -55,9 +55,7 @@ def test_what_a_trace_says() -> None:
 def test_error_is_to_where_the_servo_was_told_to_go() -> None:
     features, trace = Features(ROBOT), made()
     trace[:, J] = 0.5  # of 45 degrees
-    assert values(features, trace)[f"encoders: {JOINT} mean error [rad]"] == pytest.approx(
-        -np.pi / 8, rel=1e-5
-    )
+    assert values(features, trace)[f"encoders: {JOINT} mean error [rad]"] == pytest.approx(-np.pi / 8)
 
 
 def test_a_fallen_robot_stays_as_it_fell_and_only_what_both_lived_is_compared() -> None:
@@ -101,14 +99,6 @@ def test_sensors(sensors: tuple[str, ...]) -> None:
     assert len(features) == len(features.floor) == len(features.joints) == len(features.kinds)
 
 
-def test_features_of_a_kind_are_the_same_of_each_joint_foot_axis_and_window() -> None:
-    features = Features(ROBOT)
-    counts = dict(zip(*np.unique(features.kinds, return_counts=True), strict=True))
-    assert sorted(counts.values()) == [5, 10, 10, 10, *[18] * 11, 30]
-    joint = features.kinds[features.names.index(f"encoders: {JOINT} range [rad]")]
-    assert {name.replace(JOINT, "{}") for name in features.names if JOINT in name} >= {joint}
-
-
 def test_the_share_of_its_torque_that_a_weak_motor_gives() -> None:
     robot, gait = load_robot("hexapod").with_episode_steps(100), np.full((1, 36), 0.5, np.float32)
     gait[:, 0::3] = 0.9
@@ -144,10 +134,3 @@ def test_what_is_no_trace_of_this_robot(trace: np.ndarray, message: str) -> None
     features.check(made())
     with pytest.raises(InvalidValueError, match=message):
         features.check(trace)
-
-
-def test_sensors_that_there_are_not() -> None:
-    with pytest.raises(UnknownNameError, match="unknown sensor 'sonar'; available: encoders, currents, imu"):
-        Features(ROBOT, ("imu", "sonar"))
-    with pytest.raises(InvalidValueError, match="needs a sensor to find out what is wrong"):
-        check_sensors(())

@@ -18,7 +18,7 @@ LOST, DEAD = (parse_damage(f"left_front:{kind}", short_gaits().robot) for kind i
 def relearner() -> Relearner:
     refinement = RefinementSettings(episodes=40, batch_size=4)
     thinking = Thinking(
-        short_gaits(), None, 10, objective=Progress(0.1, STEPS), refinement=refinement, backend=Threads(1)
+        short_gaits(), 10, objective=Progress(0.1, STEPS), refinement=refinement, backend=Threads(1)
     )
     return Relearner(Twin(thinking), seed=1)
 
@@ -32,16 +32,14 @@ def relearner() -> Relearner:
         ([(LOST, 0.15), (DEAD, 0.15)], ["left_front:lost"] * 4 + ["left_front:dead"] * 4),
     ],
 )
-def test_models_are_drawn_in_proportion_and_one_that_is_certain_only_once(
-    causes, models, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_are_drawn_in_proportion_and_one_that_is_certain_only_once(causes, models, monkeypatch):
     seen = []
 
-    def searched(settings, robots, **arguments):
+    def searched(settings, robots, solutions, **arguments):
         seen.extend(robots)
         raise InterruptedError
 
-    monkeypatch.setattr(RefinementSettings, "make", searched)
+    monkeypatch.setattr(RefinementSettings, "refine", searched)
     with pytest.raises(InterruptedError):
         relearner().refine(causes, [0, 1])
     assert [robot.modifications[-1].label for robot in seen] == models

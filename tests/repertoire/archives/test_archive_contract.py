@@ -67,20 +67,6 @@ def test_a_plain_archive_keeps_the_first_best_of_each_cell(make, parts):
     assert (np.delete(archive.thresholds, elites.cells) == -np.inf).all()
 
 
-def test_elites_are_sorted_and_copies(make):
-    archive = make(**SOFT)
-    archive.add(*candidates(0))
-    elites = archive.elites()
-    before = {name: value.copy() for name, value in archive.state().items()}
-    assert len(elites) == len(archive) > 3
-    assert (np.diff(elites.cells) > 0).all()
-    np.testing.assert_array_equal(archive.cells_of(elites.measures), elites.cells)
-    np.testing.assert_array_equal(archive.objectives, elites.objectives)
-    for copy in (*vars(elites).values(), archive.thresholds, archive.objectives):
-        copy[:] = 0
-    assert_same_state(archive.state(), before)
-
-
 def test_elites_are_sampled_uniformly_as_copies(make):
     archive = make(**SOFT)
     archive.add(*candidates(0))
@@ -133,19 +119,6 @@ def test_what_is_not_finite_is_refused_by_index_and_changes_nothing(make, argume
     ):
         archive.add(*arguments)
     assert_same_state(archive.state(), before)
-
-
-def test_every_measure_has_a_cell(make):
-    archive = make()
-    assert (archive.measure_dim, archive.ranges) == (2, ((0.0, 1.0), (-1.0, 2.0)))
-    rng = np.random.default_rng(0)
-    cells = archive.cells_of(rng.normal(size=(10_000, 2)) * 10.0 ** rng.integers(-5, 29, (10_000, 1)))
-    assert cells.dtype == np.int64
-    assert cells.min() >= 0
-    assert cells.max() < archive.cells
-    np.testing.assert_array_equal(
-        archive.cells_of([(0.5, 1e30), (-1e30, 0.5)]), archive.cells_of([(0.5, 2), (0, 0.5)])
-    )
 
 
 @pytest.mark.parametrize(

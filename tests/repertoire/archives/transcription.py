@@ -1,7 +1,6 @@
 """The two threshold rules on lists and dictionaries, slow and independent of what they check."""
 
 import math
-from collections.abc import Iterable
 
 
 class SequentialTranscription:
@@ -12,9 +11,7 @@ class SequentialTranscription:
         self.t: dict[int, float] = {}
         self.elite: dict[int, tuple[float, tuple, tuple]] = {}
 
-    def add(
-        self, cells: Iterable, solutions: Iterable, objectives: Iterable, measures: Iterable
-    ) -> list[float]:
+    def add(self, cells, solutions, objectives, measures):
         improvements = []
         for cell, x, f, m in zip(cells, solutions, objectives, measures, strict=True):
             t = self.t.get(cell, self.floor)
@@ -29,9 +26,7 @@ class SequentialTranscription:
 class BatchTranscription(SequentialTranscription):
     """The batch rule, cell by cell from lists of what each cell accepts."""
 
-    def add(
-        self, cells: Iterable, solutions: Iterable, objectives: Iterable, measures: Iterable
-    ) -> list[float]:
+    def add(self, cells, solutions, objectives, measures):
         old = {cell: self.t.get(cell, self.floor) for cell in cells}
         for cell, t in old.items():
             accepted = [

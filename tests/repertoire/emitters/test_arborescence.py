@@ -4,14 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 from search_tools import Strolling, add_offered, generator
 from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.arborescence import ArborescenceEmitter, LearnedArborescenceSettings
-from repertoire.emitters.emitter import by_discovery, by_improvement
-from repertoire.problems.sphere import Sphere
+from repertoire.emitters.emitter import accepted, by_discovery
+from repertoire.problems.benchmarks import Sphere
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.openai_es import MirroredSamples
 from robots.evaluations import Evaluations
@@ -21,14 +20,13 @@ BRANCHES = 12
 SPHERE = Sphere(N)
 
 
-def make(seed: int = 1, *, samples: int = 0, n: int = N, **settings: Any) -> ArborescenceEmitter:
+def make(seed: int = 1, *, samples: int = 6, n: int = N, **settings: Any) -> ArborescenceEmitter:
     rng = generator(seed)
     strategy = CMAESSettings(sigma0=settings.pop("sigma0", 2.0), batch_size=BRANCHES)
     coefficients = strategy.make(np.zeros(3), rng)
-    sampling = MirroredSamples(samples, sigma=0.02, solution_dim=n, rng=rng) if samples else None
-    rules = {"ranking": by_discovery, "restart_unchanged": True, **settings}
-    initial = rules.pop("initial", np.zeros(n))
-    return ArborescenceEmitter(initial, coefficients=coefficients, samples=sampling, **rules)
+    sampling = MirroredSamples(samples, sigma=0.02, solution_dim=n, rng=rng)
+    initial = settings.pop("initial", np.zeros(n))
+    return ArborescenceEmitter(initial, coefficients=coefficients, samples=sampling)
 
 
 def grid(n: int = N, **settings: Any) -> Archive:
@@ -58,7 +56,6 @@ def barren(emitter: ArborescenceEmitter) -> Evaluations:
         steps=np.ones(n, int),
         improvements=np.full(n, -np.inf),
         opened=np.zeros(n, bool),
-        gradients=np.full((n, 3, N), np.nan) if emitter.request.gradients else None,
     )
 
 
@@ -68,27 +65,22 @@ def sphere_gradients(x: np.ndarray) -> np.ndarray:
     return np.stack([-200 * (x - 2.048) / (7.168**2 * N), first, ~first])
 
 
-@pytest.mark.parametrize("ranking", [by_discovery, by_improvement])
-def test_exact_generations_equal_the_published_algorithm(ranking):
-    """Fontaine & Nikolaidis 2021, Algorithm 1, given the coefficients that were drawn."""
-    emitter, archive, twin = (
-        make(ranking=ranking, sigma0=0.3),
-        grid(),
-        CMAESSettings(sigma0=0.3, batch_size=BRANCHES).make(np.zeros(3), generator(1)),
-    )
+def test_generations_equal_the_published_algorithm():
+    """Fontaine & Nikolaidis 2021, Algorithm 1, given the gradients and the coefficients that were drawn."""
+    emitter, archive = make(sigma0=0.3), grid()
+    twin = CMAESSettings(sigma0=0.3, batch_size=BRANCHES).make(np.zeros(3), generator(1))
     theta = np.zeros(N)
     weights = np.log(BRANCHES // 2 + 0.5) - np.log(np.arange(1, BRANCHES // 2 + 1))
     weights /= weights.sum()
     for _ in range(6):
-        (point,), _ = batch(emitter, archive)
+        (point, *_), _ = batch(emitter, archive)
         np.testing.assert_allclose(point, theta, atol=1e-6)
-        gradients = sphere_gradients(point.astype(float))
-        gradients /= np.linalg.norm(gradients, axis=1)[:, None]
+        gradients = emitter.state()["gradients"]
         c = twin.ask().astype(float)
         solutions, outcomes = batch(emitter, archive)
         steps = [c[i, 0] * gradients[0] + c[i, 1] * gradients[1] + c[i, 2] * gradients[2] for i in range(12)]
         np.testing.assert_allclose(solutions, theta + np.array(steps), atol=1e-5)
-        order, _ = ranking(outcomes)
+        order, _ = by_discovery(outcomes)
         twin.tell(order)
         theta = theta + sum(w * steps[i] for w, i in zip(weights, order, strict=False))
         np.testing.assert_allclose(emitter.point, theta, atol=1e-5)
@@ -105,32 +97,27 @@ def test_sampled_gradients_have_length_1_and_point_along_the_exact_ones():
 
 
 def test_it_restarts_at_an_elite_when_no_branch_changes_the_archive():
-    for restarts, unchanged in ((1, True), (0, False)):
-        emitter, archive = make(restart_unchanged=unchanged), grid()
-        archive.add(np.full((1, N), 1.5, np.float32), np.array([1e6]), np.array([[0.0, 0.0]]))
-        batch(emitter, archive)
-        emitter.ask(archive)
-        worse = replace(barren(emitter), improvements=-np.arange(1.0, BRANCHES + 1))
-        emitter.tell(worse, archive)
-        assert emitter.status.restarts == restarts
-        assert emitter.status.stop == ("archive unchanged" if unchanged else None)
-        assert (emitter.point == 1.5).all() == unchanged
-        assert (emitter.status.sigma == 2.0) == unchanged
-        assert emitter.batch_size == 1
+    emitter, archive = make(), grid()
+    archive.add(np.full((1, N), 1.5, np.float32), np.array([1e6]), np.array([[0.0, 0.0]]))
+    batch(emitter, archive)
+    emitter.ask(archive)
+    emitter.tell(replace(barren(emitter), improvements=-np.arange(1.0, BRANCHES + 1)), archive)
+    assert (emitter.status.restarts, emitter.status.stop) == (1, "archive unchanged")
+    assert (emitter.point == 1.5).all()
+    assert emitter.status.sigma == 2.0
 
 
 def test_flat_improvements_restart_it_and_with_an_empty_archive_at_the_initial_solution():
     initial = np.linspace(0, 1, N)
-    for samples in (0, 6):
-        emitter, archive = make(samples=samples, initial=initial, restart_unchanged=False), grid()
-        for turn in range(4):
-            assert np.isfinite(emitter.ask(archive)).all()
-            emitter.tell(barren(emitter), archive)
-            assert emitter.status.restarts == (turn + 1) // 2
-            assert emitter.status.stop == ("flat values" if turn % 2 else None)
-        np.testing.assert_array_equal(emitter.point, initial)
-        batch(emitter, archive)
-        assert len(archive) == 1
+    emitter, archive = make(initial=initial), grid()
+    for turn in range(4):
+        assert np.isfinite(emitter.ask(archive)).all()
+        emitter.tell(barren(emitter), archive)
+        assert emitter.status.restarts == (turn + 1) // 2
+        assert emitter.status.stop == ("flat values" if turn % 2 else None)
+    np.testing.assert_array_equal(emitter.point, initial)
+    batch(emitter, archive)
+    assert len(archive) == 1
 
 
 LEARNED = LearnedArborescenceSettings(
@@ -138,8 +125,6 @@ LEARNED = LearnedArborescenceSettings(
     gradient_samples=20,
     critic_updates=5,
     critic_samples=256,
-    ranking="discovery",
-    restart_unchanged=True,
 )
 
 
@@ -176,3 +161,31 @@ def test_the_gradient_of_the_objective_is_a_critics():
     expected = twin._learner.gradient(np.ones(12))
     found = emitter.state()["gradients"][0]
     np.testing.assert_allclose(found, expected / np.linalg.norm(expected), rtol=1e-4, atol=1e-6)
+
+
+# The rankings of a batch, against sorting by hand.
+
+
+NAN = np.full(8, np.nan)
+IMPROVEMENTS = np.array([0.5, -np.inf, 3, 0, -2, 3, -4, 7])
+OPENED = np.array([0, 0, 0, 0, 1, 0, 1, 0], bool)
+OUTCOMES = Evaluations(NAN, NAN[:, None], OPENED, NAN, improvements=IMPROVEMENTS, opened=OPENED)
+
+
+def test_stages_equal_sorting_tuples():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        improvements, opened = rng.integers(-3, 4, size=12) * 1.0, rng.random(12) < 0.3
+        outcomes = replace(OUTCOMES, improvements=improvements, opened=opened)
+        stage = [2 if o else int(i > 0) for o, i in zip(opened, improvements, strict=True)]
+        expected = sorted(range(12), key=lambda i: (-stage[i], -improvements[i], i))
+        order, values = by_discovery(outcomes)
+        assert order.tolist() == expected
+        assert (values[0] == values[-1]) == (
+            (stage[expected[0]], improvements[expected[0]])
+            == (stage[expected[-1]], improvements[expected[-1]])
+        )
+
+
+def test_accepted_is_what_opened_a_cell_or_exceeded_its_threshold():
+    assert np.flatnonzero(accepted(OUTCOMES)).tolist() == [0, 2, 4, 5, 6, 7]

@@ -11,7 +11,7 @@ from search_tools import generator, grid, improved
 
 from repertoire.algorithms.catalogue import ALGORITHMS, start_search
 from repertoire.emitters.evolution_strategy import EvolutionStrategyEmitter
-from repertoire.problems.sphere import Sphere
+from repertoire.problems.benchmarks import Sphere
 from repertoire.strategies.openai_es import OpenAIESSettings
 from robots.errors import InvalidValueError
 
@@ -25,9 +25,7 @@ class FontaineCMAME:
         self.strategies = strategies
         self.archive: dict[int, tuple[float, np.ndarray]] = {}
 
-    def return_batch(
-        self, es: CodedCMAES, x: np.ndarray, f: np.ndarray, cells: np.ndarray, whitening: np.ndarray
-    ) -> bool:
+    def return_batch(self, es, x, f, cells, whitening):
         """Whether it goes on from the batch; if not, it restarts from an elite."""
         parents = []
         for x_i, f_i, cell in zip(x, f, cells.tolist(), strict=True):
@@ -97,9 +95,7 @@ def test_it_is_the_published_algorithm(strategy, shift):
 
 def test_it_needs_a_strategy_with_parents():
     strategy = OpenAIESSettings(batch_size=BATCH).make(np.zeros(N), generator(1))
-    with pytest.raises(
-        InvalidValueError, match="chooses the parents of its strategy, but this strategy has none"
-    ):
+    with pytest.raises(InvalidValueError, match="chooses the parents of its strategy"):
         EvolutionStrategyEmitter(strategy, selective=True)
     emitter, archive = EvolutionStrategyEmitter(strategy), grid(4, dim=N, ranges=[(0, 1)])
     emitter.ask(archive)

@@ -1,17 +1,19 @@
 """ME-ES: batches, steps against a transcription, what is remembered, normalisation, failures, resuming."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from published import SalimansES
 from search_tools import add_offered, generator
 from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
-from repertoire.emitters.me_es import STEPS, MEESEmitter, MEESSettings
+from repertoire.emitters.me_es import STEPS, MEESEmitter, MEESSettings, Parents, novelty
 from repertoire.problems.problem import Normaliser
 from repertoire.strategies.openai_es import OpenAIESSettings
 from robots.evaluations import Evaluations, ObservationMoments, Request
@@ -59,26 +61,6 @@ def test_the_first_solution_is_the_initial_one_and_only_means_enter_the_archive(
     assert {tuple(row) for row in archive.elites().solutions} <= {tuple(row) for row in means}
 
 
-class Transcription:
-    """ME-ES's steps from one parent, straight from the publications: Colas et al. 2020; Kingma & Ba 2015."""
-
-    def __init__(self, parent: np.ndarray) -> None:
-        self.theta = np.array(parent, np.float64)
-        self.m, self.v, self.t = np.zeros(N), np.zeros(N), 0
-
-    def step(self, noise: np.ndarray, fitness: list[float]) -> None:
-        """Rows 2i and 2i + 1 of the fitness are those of theta + sigma noise_i and theta - sigma noise_i."""
-        order = sorted(range(len(fitness)), key=lambda i: fitness[i])
-        r = {i: rank / (len(fitness) - 1) - 0.5 for rank, i in enumerate(order)}
-        g = np.mean([(r[2 * i] - r[2 * i + 1]) * e for i, e in enumerate(noise.astype(np.float64))], axis=0)
-        descent = -g + 0.005 * self.theta
-        self.t += 1
-        self.m = 0.9 * self.m + 0.1 * descent
-        self.v = 0.999 * self.v + 0.001 * descent**2
-        m_hat, v_hat = self.m / (1 - 0.9**self.t), self.v / (1 - 0.999**self.t)
-        self.theta = self.theta - 0.01 * m_hat / (np.sqrt(v_hat) + 1e-8)
-
-
 def fitness_of(goal: str, outcomes: Evaluations, means: list[np.ndarray]) -> list[float]:
     if goal == "exploit":
         return outcomes.objectives[-SAMPLES:].tolist()
@@ -92,7 +74,7 @@ def test_steps_are_the_published_ones(mode):
     for _ in range(4 * (STEPS + 1)):
         begins = emitter.batch_size == SAMPLES
         if begins:
-            transcription = Transcription(emitter.strategy.mean)
+            transcription = SalimansES(emitter.strategy.mean, SIGMA, 0.01, 0.005 / SIGMA)
             parents = archive.elites().solutions.astype(np.float64)
             assert (parents == transcription.theta).all(axis=1).any()
         goal, noise = emitter.goal, emitter.strategy._noise
@@ -101,13 +83,13 @@ def test_steps_are_the_published_ones(mode):
         if len(solutions) != SAMPLES:
             means.append(outcomes.measures[0])
         if len(solutions) != 1:
-            signed = np.stack([noise, -noise], axis=1).reshape(SAMPLES, N)
-            expected = transcription.theta + SIGMA * signed
+            expected = transcription.samples(noise)
             np.testing.assert_allclose(solutions[-SAMPLES:], expected, rtol=1e-6, atol=1e-6)
-            transcription.step(noise, fitness_of(goal, outcomes, means))
+            fitness = np.array(fitness_of(goal, outcomes, means))
+            transcription.update(np.argsort(-fitness, kind="stable"))
         emitter.tell(outcomes, archive)
         if len(solutions) != 1:
-            np.testing.assert_allclose(emitter.strategy.mean, transcription.theta, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(emitter.strategy.mean, transcription.theta, rtol=0, atol=1e-5)
 
 
 def test_only_cells_that_a_mean_won_count_as_updated():
@@ -158,3 +140,65 @@ def test_observations_of_two_of_200_samples_are_requested_and_of_no_mean():
         advance(emitter, archive)
     assert observed == [[], [0, 100], *([[1, 101]] * (STEPS - 1)), []]
     assert make().request == Request()
+
+
+# Which elites ME-ES starts from: the laws of the choice, what it remembers, and novelty.
+
+
+CELLS = 20
+DRAWS = 4000
+
+
+def archive_of(elites: int) -> Archive:
+    """In each of so many cells an elite whose parameter is its cell; objectives are highest in the middle."""
+    archive = make_grid(CELLS, dim=1, ranges=[(0, CELLS)])
+    cells = np.arange(elites, dtype=np.float64)
+    archive.add(cells[:, None], -np.abs(cells - 6.1), cells[:, None] + 0.5)
+    return archive
+
+
+def shares(parents: Parents, goal: str, archive: Archive) -> dict[int, float]:
+    """How often each cell is chosen."""
+    rng = np.random.default_rng(0)
+    chosen = Counter(int(parents.choose(goal, archive, rng)[0]) for _ in range(DRAWS))
+    return {cell: count / DRAWS for cell, count in chosen.items()}
+
+
+def about(value: float):
+    return pytest.approx(value, abs=4 * np.sqrt(0.25 / DRAWS))
+
+
+def parents_that_updated(*cells: int) -> Parents:
+    parents = Parents(1)
+    for cell in cells:
+        parents.remember(np.array([cell + 0.5]), cell)
+    return parents
+
+
+def test_exploiting_starts_from_the_two_best_of_all_or_of_the_five_updated_last():
+    parents = parents_that_updated(6, 7, 18, 15, 12, 14, 11, 12)
+    assert shares(parents, "exploit", archive_of(20)) == dict.fromkeys((6, 7, 11, 12), about(0.25))
+
+
+def test_exploring_starts_from_the_five_most_novel():
+    parents, archive = Parents(1), archive_of(20)
+    for place in np.random.default_rng(1).uniform(0, 20, 40):
+        parents.remember(np.array([place]), None)
+    values = novelty(archive.elites().measures, parents.seen)
+    assert shares(parents, "explore", archive) == {int(cell): about(0.2) for cell in np.argsort(values)[-5:]}
+
+
+def brute_force(measures: np.ndarray, seen: np.ndarray) -> list[float]:
+    result = []
+    for row in measures:
+        distances = sorted(np.sqrt(sum((a - b) ** 2 for a, b in zip(row, one, strict=True))) for one in seen)
+        result.append(np.mean(distances[:10]))
+    return result
+
+
+@pytest.mark.parametrize(("seen", "dim"), [(1, 2), (9, 4), (10, 1), (11, 3), (200, 4)])
+def test_it_is_the_mean_distance_to_the_ten_nearest(seen, dim):
+    rng = np.random.default_rng(seen)
+    past, measures = rng.normal(size=(seen, dim)), rng.normal(size=(30, dim))
+    measures[:2] = past[0]
+    np.testing.assert_allclose(novelty(measures, past), brute_force(measures, past), rtol=1e-12)

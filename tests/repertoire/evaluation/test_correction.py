@@ -12,11 +12,9 @@ import pytest
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Elites
 from repertoire.evaluation.correction import Correction, correct
-from repertoire.plots import draw_correction
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from robots.errors import InvalidValueError
 from robots.robot import load_robot
 from robots.simulation.threads import ONE_THREAD
 
@@ -41,9 +39,7 @@ def repertoire(cells: list[int], grid: tuple[int, ...] = GRID) -> Repertoire:
     )
 
 
-def correct_episodes(
-    original: Repertoire, objectives: np.ndarray, measures: np.ndarray, *, seed: int
-) -> Correction:
+def correct_episodes(original, objectives, measures, *, seed):
     """Correct a repertoire by objectives (k, n) and measures (k, n, m)."""
     results = SimpleNamespace(objectives=objectives.ravel(), measures=measures.reshape(objectives.size, -1))
     done: Any = SimpleNamespace(
@@ -86,29 +82,6 @@ def test_means_enter_and_the_best_mean_of_a_cell_stays() -> None:
     assert correction.spread.objective_std.tolist() == [10, 0, 4]
     assert correction.spread.reproducibility.tolist() == [0, 1, 1]
     assert correction.left_out == 0
-
-
-def test_reproducibility_is_that_in_the_cell_before_and_after() -> None:
-    correction = corrected([0], [[1, 1, 1]], [[LOW, LOW, HIGH, LOW, 1.0, LOW]])
-    assert correction.spread.reproducibility.tolist() == pytest.approx([1 / 3])
-    assert correction.repertoire.elites.cells.tolist() == [2]
-    assert correction.repertoire.spread.reproducibility.tolist() == pytest.approx([2 / 3])
-
-
-def test_metrics_and_losses_are_of_the_repertoires() -> None:
-    correction = corrected([0, 1], [[30, 50], [20, 20]], [[LOW] * 4] * 2)
-    assert correction.before.qd_score == 300 + 2 * 10
-    assert correction.after.qd_score == 40 + 10
-    assert correction.after == correction.repertoire.metrics
-    assert correction.losses == {"elites": 1, "coverage": 0.25, "qd_score": 270, "best": 160, "mean": 110}
-    single = corrected([0], [[5]], [[LOW, LOW]]).repertoire
-    assert (single.elites.objectives.tolist(), single.spread.objective_std.tolist()) == ([5], [0])
-
-
-def test_of_equals_the_first_stays() -> None:
-    correction = corrected([0, 2, 3], [[1, 3], [2, 2], [3, 1]], [[LOW] * 4] * 3)
-    assert correction.repertoire.elites.solutions[:, 0].tolist() == [0]
-    assert correction.repertoire.spread.objective_std.tolist() == [1]
 
 
 def test_an_elite_of_which_an_episode_diverged_stays_out() -> None:
@@ -167,25 +140,6 @@ def test_agrees_with_a_reference_that_goes_one_by_one() -> None:
     assert spread.reproducibility == pytest.approx(shares)
 
 
-def test_in_a_cvt_archive_the_cell_is_that_of_the_nearest_centroid() -> None:
-    original, rng = repertoire(list(range(8))), np.random.default_rng(1)
-    settings = ALGORITHMS.find("cma-mae").settings(
-        {"evaluations": 100, "seed": 0, "archive": "cvt:9", "min_objective": -10.0}
-    )
-    objectives, measures = rng.normal(size=(8, 3)), rng.random((8, 3, 4))
-    correction = correct_episodes(replace(original, settings=settings), objectives, measures, seed=0)
-    centroids = settings.archive.centroids([(0, 1)] * 4)
-    nearest = np.linalg.norm(measures[..., None, :] - centroids, axis=-1).argmin(axis=-1)  # (8, 3)
-    homes = np.linalg.norm(measures.mean(axis=1)[:, None] - centroids, axis=-1).argmin(axis=-1)  # (8,)
-    best = {home: max(np.flatnonzero(homes == home), key=objectives.mean(axis=1).take) for home in set(homes)}
-    elites, spread = correction.repertoire.elites, correction.repertoire.spread
-    assert elites.cells.tolist() == sorted(best)
-    assert elites.solutions[:, 0].tolist() == [best[home] for home in sorted(best)]
-    shares = [(nearest[best[home]] == home).mean() for home in sorted(best)]
-    assert spread.reproducibility == pytest.approx(shares)
-    assert correction.after.coverage == len(best) / 9
-
-
 def test_summaries_tell_the_median_and_the_worst_decile() -> None:
     spread = corrected([0], [[1, 2]], [[LOW] * 4]).spread
     spread = replace(
@@ -196,15 +150,3 @@ def test_summaries_tell_the_median_and_the_worst_decile() -> None:
     )
     summaries = spread.summaries()
     assert list(summaries.values()) == [(5, 9), (5, 9), (0.5, 0.1)]
-
-
-def test_both_are_drawn(tmp_path: Path) -> None:
-    correction = corrected([0, 3], [[np.nan, 1], [2, 4]], [[LOW] * 4, [HIGH] * 4])
-    draw_correction(repertoire([0, 3]), correction.repertoire, tmp_path / "one.png")
-    nothing = corrected([0], [[np.nan]], [[LOW] * 2]).repertoire
-    draw_correction(repertoire([0]), nothing, tmp_path / "none.png")
-    one, none = ((tmp_path / name).read_bytes() for name in ("one.png", "none.png"))
-    assert one.startswith(b"\x89PNG")
-    assert one != none
-    with pytest.raises(InvalidValueError, match=r"must end in \.png"):
-        draw_correction(repertoire([0]), nothing, tmp_path / "a.jpg")

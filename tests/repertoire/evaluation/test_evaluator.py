@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-import h5py
 import numpy as np
 import pytest
 
-from adapt.recovery import find_incumbent
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
-from repertoire.execution.provenance import software_versions
+from repertoire.execution.running import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
@@ -41,17 +39,9 @@ def conditions(repertoire: Repertoire) -> dict[str, Robot]:
 def start(repertoire, conditions):
     """Starts evaluations."""
 
-    def make(
-        other=repertoire,
-        among=conditions,
-        threads=1,
-        episodes=N,
-        seed=5,
-        family=SeedFamily.ORACLE,
-        block=None,
-    ):
-        evaluator = Evaluator(other, among, backend=backend_of(threads))
-        return Evaluation(evaluator, episodes=episodes, seed=seed, family=family, block=block)
+    def make(other=repertoire, among=conditions, threads=1, **changes):
+        settings = {"episodes": N, "seed": 5, "family": SeedFamily.ORACLE} | changes
+        return Evaluation(Evaluator(other, among, backend=backend_of(threads)), **settings)
 
     return make
 
@@ -104,36 +94,6 @@ def test_neither_threads_nor_blocks_nor_a_stop_change_anything(
     assert same(again.results(), expected)
 
 
-@pytest.mark.parametrize("changes", [{"seed": 6}, {"episodes": 2}, {"family": SeedFamily.INCUMBENT}])
-def test_seed_episodes_and_family_matter(start, expected, changes: dict) -> None:
-    evaluation = start(**changes)
-    evaluation.run()
-    found = evaluation.results()
-    assert len(found) == evaluation.total
-    assert not np.array_equal(found.objectives, expected.objectives)
-
-
-def test_progress_counts_up_and_goes_on_after_a_stop(start, tmp_path) -> None:
-    seen: list[int] = []
-    evaluation = start(block=5)
-    evaluation.run(tmp_path / "unfinished.h5", on_progress=seen.append, stop=lambda: len(seen) >= 5)
-    assert seen == [1, 2, 3, 4, 5]
-    with pytest.raises(RuntimeError, match=r"5 of 30 episodes are finished"):
-        evaluation.results()
-    evaluation.run(tmp_path / "unfinished.h5", on_progress=seen.append)
-    assert seen == list(range(1, evaluation.total + 1))
-
-
-def test_the_time_left_is_estimated_without_a_trace(start, expected) -> None:
-    evaluation = start(block=20)
-    evaluation.step()
-    assert evaluation.seconds_left() > 0
-    assert evaluation.done == 20
-    evaluation.run()
-    assert evaluation.seconds_left() == 0
-    assert same(evaluation.results(), expected)
-
-
 class MadeUp(Backend):
     """A backend that gives what the first parameter says, and diverges where it is negative."""
 
@@ -142,10 +102,10 @@ class MadeUp(Backend):
     def __init__(self) -> None:
         self.seeds: list[np.ndarray] = []
 
-    def run(self, batch, parameters, seeds, *, models=None, request=None, on_finished=None) -> Episodes:
+    def _run(self, batch, parameters, seeds, models, request, on_finished) -> Episodes:
         self.seeds.append(np.array(seeds))
         diverged = parameters[:, 0] < 0
-        objectives = np.where(diverged, np.nan, parameters[:, 0] + (0 if models is None else models))
+        objectives = np.where(diverged, np.nan, parameters[:, 0] + models)
         found = Episodes.unknown(len(seeds), load_robot("ant"))
         fell = np.array(seeds) % 2 == 0
         return replace(found, objectives=objectives, diverged=diverged, fell=fell)
@@ -170,14 +130,6 @@ def test_elites_that_are_compared_run_the_same_episodes(repertoire, conditions, 
     assert made_up.seeds[0].tolist() == [3, 4] * 3
     assert objectives.tolist() == [[5, 5], [7, 7], [-300, -300]]
     assert fell.tolist() == [[False, True]] * 3
-
-
-def test_of_equals_the_robot_walks_with_that_of_the_higher_objective(repertoire, conditions, made_up) -> None:
-    some = scored(repertoire, -1, 5, 7, 7)
-    expected = max((2, 3), key=lambda row: some.elites.objectives[row])
-    evaluator = Evaluator(some, conditions, backend=made_up)
-    assert find_incumbent(evaluator, seed=1) == expected
-    assert len(set(made_up.seeds[0].tolist())) == 10
 
 
 def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, made_up, tmp_path) -> None:
@@ -227,46 +179,6 @@ def test_an_unfinished_file_of_something_else_is_refused(start, conditions, tmp_
     )
     with pytest.raises(InvalidFileError, match=r"another evaluation \(mujoco .*, not 0\.1\)"):
         start().restore(unfinished)
-
-
-def test_an_unfinished_file_that_is_unsound_is_refused(start, repertoire, tmp_path) -> None:
-    unfinished = tmp_path / "unfinished.h5"
-    evaluation = start(block=4)
-    evaluation.step()
-    evaluation.save(unfinished)
-    with h5py.File(unfinished, "r+") as file:
-        file["objectives"][0] += 1
-    with pytest.raises(InvalidFileError, match="does not match its checksum"):
-        evaluation.restore(unfinished)
-    write_repertoire(tmp_path / "gaits.h5", repertoire)
-    with pytest.raises(InvalidFileError, match="it is no episodes file"):
-        evaluation.restore(tmp_path / "gaits.h5")
-    good = evaluation._columns
-    for name, change, message in (
-        ("objectives", lambda column: column.astype(np.float32), "'objectives' must be float64 of rank 1"),
-        ("objectives", lambda column: column + np.inf, "'objectives' must be finite where"),
-        ("measures", lambda column: column[:, :3], r"'measures' must have shape \(4, 4\), not \(4, 3\)"),
-        ("fell", lambda column: column.astype(float), "'fell' must be bool"),
-    ):
-        evaluation._columns = good | {name: change(good[name])}
-        evaluation.save(unfinished)
-        evaluation._columns = good
-        with pytest.raises(InvalidFileError, match=message):
-            evaluation.restore(unfinished)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"episodes": 0}, "episodes must be a whole number from 1 to 10000, not 0"),
-        ({"episodes": 10_001}, "episodes must be a whole number from 1 to 10000, not 10001"),
-        ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"seed": 2**63}, "seed must be a whole number from 0 to"),
-    ],
-)
-def test_wrong_numbers_are_refused(start, changes: dict, message: str) -> None:
-    with pytest.raises(InvalidValueError, match=message):
-        start(**changes)
 
 
 def test_an_empty_repertoire_is_refused(repertoire, conditions) -> None:

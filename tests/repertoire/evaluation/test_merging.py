@@ -14,7 +14,6 @@ from repertoire.evaluation.merging import merge
 from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, Spread
-from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
@@ -28,13 +27,7 @@ def made(objectives: list[float], places: list[float], *, first: float = 0.0) ->
     solutions = np.zeros((len(objectives), P), np.float32)
     solutions[:, 0] = first + np.arange(len(objectives))
     archive.add(solutions, np.array(objectives, float), np.array(places, float)[:, None])
-    settings = {
-        "evaluations": 400,
-        "seed": 1,
-        "sigma0": 0.1,
-        "archive": (10,),
-        "min_objective": 0.0,
-    }
+    settings = {"evaluations": 400, "seed": 1, "sigma0": 0.1, "archive": (10,), "min_objective": 0.0}
     return Repertoire(
         problem=walking_record(HOPPER),
         settings=ALGORITHMS.find("cma-mae").settings(settings),
@@ -57,14 +50,6 @@ def test_the_best_stay_and_of_equals_the_first() -> None:
     assert merge([merged, a]).history["runs"].tolist() == [3]
 
 
-def test_versions_are_those_of_the_first_and_remarks_on_workers_stay_known() -> None:
-    a, b = made([1.0], [0.05]), made([2.0], [0.15])
-    trained, mixed = {"numpy": "1.0"}, {"numpy": "2.0", "workers": "numpy 0.1 instead of 2.0"}
-    merged = merge([replace(a, versions=trained), replace(b, versions=mixed)])
-    assert merged.versions == {"numpy": "1.0", "workers": "numpy 0.1 instead of 2.0"}
-    assert merge([replace(a, versions=trained)] * 2).versions == trained
-
-
 def test_cells_can_change() -> None:
     merged = merge([made([1.0, 5.0, 2.0], [0.05, 0.15, 0.95])], archive=(2,))
     assert merged.grid == (2,)
@@ -75,14 +60,6 @@ def test_cells_can_change() -> None:
     ):
         with pytest.raises(InvalidValueError, match=message):
             merge([merged], archive=archive)
-
-
-def test_nothing_and_nothing_is_nothing(tmp_path) -> None:
-    merged = merge([made([], []), made([], [])])
-    write_repertoire(tmp_path / "none.h5", merged)
-    assert len(read_repertoire(tmp_path / "none.h5")) == 0
-    with pytest.raises(InvalidValueError, match="there is no repertoire to merge"):
-        merge([])
 
 
 def _with_problem(repertoire: Repertoire, problem: ProblemRecord) -> Repertoire:
@@ -96,10 +73,7 @@ def test_what_differs_is_refused_by_name() -> None:
     lower = a.settings.model_copy(update={"min_objective": -5.0})
     cases = [
         (of(walking_record(ant)), "repertoire 2 has the problem ant, but repertoire 1 has hopper"),
-        (
-            of(replace(a.problem, controller="mlp-1-1")),
-            "has the controller mlp-1-1, but repertoire 1 has mlp-",
-        ),
+        (of(replace(a.problem, controller="mlp-1-1")), "has the controller mlp-1-1, but repertoire 1"),
         (replace(a, settings=lower), "has the minimum objective -5.0, but repertoire 1 has 0.0"),
         (of(walking_record(replace(HOPPER, xml=walker.xml))), "have the same name, but differ"),
     ]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from repertoire.networks.network import Adam, Network
+from repertoire.networks.td3 import Adam, Network
 from robots.controllers.mlp import MLP
 
 RNG = np.random.default_rng(0)
@@ -34,14 +34,6 @@ def test_gradients_are_those_of_finite_differences(hidden, output, several):
         assert by_input[index] == pytest.approx(difference("inputs", inputs, index), abs=1e-6)
 
 
-def test_networks_side_by_side_are_those_alone():
-    network = Network((3, 8, 2), "relu", "tanh")
-    parameters, inputs = RNG.normal(size=(4, network.parameter_count)), RNG.normal(size=(5, 3))
-    together = network.forward(parameters, inputs)[-1]
-    for one, alone in zip(together, parameters, strict=True):
-        np.testing.assert_allclose(one, network.forward(alone, inputs)[-1], rtol=1e-12)
-
-
 def test_parameters_mean_to_a_controller_what_they_mean_to_a_network():
     controller = MLP((5, 16, 8, 3))
     network = Network(controller.layers, "tanh", "tanh")
@@ -50,13 +42,6 @@ def test_parameters_mean_to_a_controller_what_they_mean_to_a_network():
     assert outputs.dtype == np.float32
     for row, expected in zip(inputs, outputs, strict=True):
         np.testing.assert_allclose(controller.act(parameters, row, 0), expected, atol=2e-6)
-
-
-def test_initial_parameters_are_uniform_within_the_inverse_root_of_the_inputs():
-    initial = Network((100, 400, 25), "relu", "identity").initial(RNG)
-    for part, inputs in ((initial[:40_400], 100), (initial[40_400:], 400)):
-        assert 0.99 / inputs**0.5 < abs(part).max() <= 1 / inputs**0.5
-        assert part.std() == pytest.approx(1 / (3 * inputs) ** 0.5, rel=0.03)
 
 
 def test_adam_follows_its_publication():

@@ -53,30 +53,28 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
     robot = ant.record.robot
     damaged = damaged_robots(robot)
     assert list(damaged) == [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in robot.description.legs]
-    seeds = np.arange(240)
+    seeds = np.arange(120)
     same = np.repeat(solutions[:1], len(seeds), axis=0)
     problem = Locomotion(robot, backend=Threads(2), damage_share=0.3, breaker=damaged_robots)
     batch = ModelBatch(robot, *damaged.values())
     found = problem.evaluate(same, seeds).objectives
     by_robot = [
-        Threads(1).run(batch, same, seeds, models=np.full(240, i)).objectives for i in range(1 + len(damaged))
+        Threads(1).run(batch, same, seeds, models=np.full(120, i)).objectives for i in range(1 + len(damaged))
     ]
-    later = problem.evaluate(same[:50], seeds[100:150]).objectives
-    chosen = [
-        np.flatnonzero(column == value) for column, value in zip(np.transpose(by_robot), found, strict=True)
-    ]
+    later = problem.evaluate(same[:50], seeds[60:110]).objectives
+    chosen = [np.flatnonzero(one == value) for one, value in zip(np.transpose(by_robot), found, strict=True)]
     counts = np.bincount([robots[0] for robots in chosen], minlength=1 + len(damaged))
-    assert 0.6 < counts[0] / 240 < 0.8
-    assert (counts[1:] > 3).all()
-    np.testing.assert_array_equal(later, found[100:150])  # whatever else is in the batch
+    assert 0.6 < counts[0] / 120 < 0.8
+    assert (counts[1:] > 0).all()
+    np.testing.assert_array_equal(later, found[60:110])  # whatever else is in the batch
     assert (problem.record.damage_share, problem.record.damages) == (0.3, tuple(damaged))
 
 
 def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):
-    robot, seeds = ant.record.robot, np.arange(200)
+    robot, seeds = ant.record.robot, np.arange(100)
     randomization = Randomization(mass=(0.5, 1.5), models=3)
     same, options = (
-        np.repeat(solutions[:1], 200, axis=0),
+        np.repeat(solutions[:1], 100, axis=0),
         {"backend": Threads(2), "randomization": randomization},
     )
     models = draw_models(robot, randomization)
@@ -86,11 +84,11 @@ def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):
     mixed = damaged.evaluate(same, seeds).objectives
     batch = ModelBatch(*models)
     by_model = np.array(
-        [Threads(1).run(batch, same, seeds, models=np.full(200, i)).objectives for i in range(3)]
+        [Threads(1).run(batch, same, seeds, models=np.full(100, i)).objectives for i in range(3)]
     )
     ran = by_model == found
     assert ran.any(axis=0).all()
-    assert (ran.sum(axis=1) > 40).all()
+    assert (ran.sum(axis=1) > 20).all()
     whole = (by_model == mixed).any(axis=0).mean()
     assert 0.35 < whole < 0.65
     assert problem.record.randomization == randomization

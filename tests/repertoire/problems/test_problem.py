@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from repertoire.problems.benchmarks import Arm, Sphere
 from repertoire.problems.catalogue import PROBLEMS, make_problem
 from repertoire.problems.locomotion import Locomotion
+from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, UnknownNameError
 from robots.evaluations import Request, TransitionColumns
 from robots.robot import load_robot
 from robots.simulation.threads import Threads
@@ -109,17 +111,29 @@ def test_transitions_are_told_if_asked_for_and_there_are_any(problem: Problem) -
         assert rows[:, columns.reward].sum() == pytest.approx(objective, rel=1e-5)
 
 
-def test_gradients_are_told_if_asked_for_and_known(problem: Problem) -> None:
-    solutions, seeds = solutions_of(problem, 7), np.arange(7)
-    plain = problem.evaluate(solutions, seeds)
-    assert plain.gradients is None
-    if not problem.differentiable:
-        refusal = f"^gradients were requested, but {problem.name} does not know its gradients$"
-        with pytest.raises(InvalidValueError, match=refusal):
-            problem.evaluate(solutions, seeds, request=Request(gradients=True))
-        return
-    found = problem.evaluate(solutions, seeds, request=Request(gradients=True))
-    assert_equal(found, plain)
-    assert (found.gradients.dtype, found.gradients.shape) == (np.float64, (7, 3, problem.solution_dim))
-    alone = problem.evaluate(solutions[[4]], seeds[[4]], request=Request(gradients=True))
-    assert np.array_equal(alone.gradients, found.gradients[[4]])
+@pytest.mark.parametrize(
+    ("name", "kind", "dim"),
+    [("sphere-2", Sphere, 2), ("sphere-100", Sphere, 100), ("arm-1000", Arm, 1000), ("maze", Maze, 138)],
+)
+def test_problems_are_made_by_name(name: str, kind: type, dim: int) -> None:
+    problem = make_problem(name)
+    assert type(problem) is kind
+    assert problem.solution_dim == dim
+    assert problem.name == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "sphere", "sphere-", "sphere-x", "sphere--3", "sphere-1.5", "sphere-٣", "ball-3", "maze-3", "Maze"],
+)
+def test_unknown_names_are_answered_with_the_known_ones(name: str) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown problem .*; available: arm-N, maze, sphere-N$"):
+        make_problem(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["sphere-0", "sphere-1", "arm-1", "arm-1000001", "sphere-999999999999999999999"]
+)
+def test_impossible_dimensions_are_refused(name: str) -> None:
+    with pytest.raises(InvalidValueError, match=r"dim of the (sphere|arm) must be a whole number from 2 to "):
+        make_problem(name)

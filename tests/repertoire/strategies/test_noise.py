@@ -1,14 +1,14 @@
 """Noise: the published generator, the transform to normals, and that the numbers behave as normals."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import rankdata
 from search_tools import generator
 
 from repertoire.strategies import noise
 from repertoire.strategies.noise import Noise
+from repertoire.strategies.openai_es import MirroredSamples, centred_ranks
 
 COUNT = 1 << 20
 
@@ -46,16 +46,6 @@ def test_known_answers_of_philox(counter, key, words):
     assert philox(counter, key) == words
 
 
-def test_the_counter_is_position_stream_and_draw():
-    size = 3 * 2048 + 2  # the last chunk is not full
-    words = [np.empty(512, np.uint32) for _ in range(4)]
-    key = generator(7).integers(0, 2**64, dtype=np.uint64)
-    noise._philox(key, 2 * 512, 5, 1 << 32, *words, 512)
-    expected = *normals(words[0], words[1]), *normals(words[2], words[3])
-    out = numbers(size, seed=7, draw=1 << 32, stream=5)
-    np.testing.assert_allclose(out[2 * 2048 : 3 * 2048].reshape(4, 512), expected, atol=2e-6)
-
-
 def normals(lengths: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Box and Muller in float64: 24 bits of one word give the length, all but 7 of the other the turn."""
     uniforms = (np.float32(lengths >> 8) + np.float32(0.5)).astype(np.float64) / 2**24
@@ -65,9 +55,7 @@ def normals(lengths: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndar
     return lengths * np.cos(angles), lengths * np.sin(angles)
 
 
-def transform(
-    lengths: np.ndarray, turns: np.ndarray, *, compiled: bool = True
-) -> tuple[np.ndarray, np.ndarray]:
+def transform(lengths, turns, *, compiled=True):
     count = lengths.size
     uniforms, radii, cosines, sines = (np.empty(count, np.float32) for _ in range(4))
     kernels = (noise._radius, noise._turn)
@@ -97,24 +85,44 @@ def test_the_distribution_is_normal(sample):
     assert stats.chisquare(np.histogram(sample, bins)[0]).pvalue > 0.01
 
 
-def assert_independent(first: np.ndarray, second: np.ndarray) -> None:
-    """Neither the numbers nor their squares, which a pair of the transform shares, are correlated."""
-    limit = 4 / math.sqrt(first.size)
-    assert abs(np.corrcoef(first, second)[0, 1]) < limit
-    assert abs(np.corrcoef(first**2, second**2)[0, 1]) < limit
+# Mirrored samples: where they lie, and the gradients estimated from them.
 
 
-@pytest.mark.parametrize(
-    "other", [{"draw": 2}, {"draw": 1 << 32}, {"stream": 1}, {"stream": 20}, {"seed": 2}]
-)
-def test_neighbours_draws_streams_and_keys_are_independent(sample, other):
-    assert_independent(sample[:-512], sample[512:])
-    assert_independent(sample, numbers(**other).astype(np.float64))
+N = 50
 
 
-def test_filling_equals_its_python(monkeypatch):
-    compiled = numbers(2050)
-    for name in ("_fill", "_copy", "_philox", "_radius", "_turn"):
-        kernel = getattr(noise, name)
-        monkeypatch.setattr(noise, name, getattr(kernel, "py_func", kernel))
-    np.testing.assert_allclose(numbers(2050), compiled, rtol=0, atol=1e-6)
+def make(count: int = 100, *, sigma: float = 0.02, n: int = N, seed: int = 0) -> MirroredSamples:
+    return MirroredSamples(count, sigma=sigma, solution_dim=n, rng=generator(seed))
+
+
+def draw(samples: MirroredSamples, point: np.ndarray) -> np.ndarray:
+    solutions = np.full((samples.count, point.size), np.nan, np.float32)
+    samples.draw(point, solutions)
+    return solutions
+
+
+@pytest.mark.parametrize("count", [2, 4, 6, 100])
+def test_pairs_lie_on_either_side_of_the_point(count):
+    point = np.linspace(-1, 1, N)
+    steps = draw(make(count), point) - point
+    np.testing.assert_allclose(steps[0::2], -steps[1::2], atol=1e-6)
+    assert len(np.unique(steps, axis=0)) == count
+
+
+def test_estimates_equal_the_published_sum():
+    samples, point = make(6), np.zeros(N)
+    solutions = draw(samples, point).astype(np.float64)
+    values = np.array([[3.0, 0.1], [1, 0.5], [-2, 0.2], [9, 0.3], [4, 0.6], [5, 0.4]])
+    expected = np.zeros((2, N))
+    for k in range(2):
+        ranks = rankdata(values[:, k]) - 1
+        for i in range(6):
+            expected[k] += (ranks[i] / 5 - 0.5) * (solutions[i] / 0.02) / (6 * 0.02)
+    np.testing.assert_allclose(samples.gradients(values), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_equal_values_share_the_mean_of_their_ranks():
+    np.testing.assert_allclose(centred_ranks(np.array([1.0, 0, 1, 1, 2])), [0, -0.5, 0, 0, 0.5])
+    assert not centred_ranks(np.ones(6)).any()
+    values = np.random.default_rng(0).integers(5, size=40).astype(float)
+    np.testing.assert_allclose(centred_ranks(values), (rankdata(values) - 1) / 39 - 0.5)

@@ -1,15 +1,16 @@
 """The updates against the published algorithms, and those of CMA-ES against published code."""
 
+import cma
 import numpy as np
 import pytest
 from published import CodedCMAES, LoshchilovLMMAES, SalimansES, samples_of
 from search_tools import generator
-from searching import Objective, assert_rounded, covariance, ellipsoid, linear, rosenbrock, sphere
+from searching import Objective, assert_rounded, covariance, ellipsoid, linear, minimise, rosenbrock, sphere
 
-from repertoire.strategies.cma_es import CMAESSettings
+from repertoire.strategies.cma_es import CMAES, CMAESSettings, full_rates, make_constants
 from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
-from repertoire.strategies.sep_cma_es import SepCMAESSettings
+from repertoire.strategies.sep_cma_es import SepCMAESSettings, separable_rates
 from repertoire.strategies.strategy import Strategy
 
 
@@ -101,3 +102,35 @@ def test_cma_es_with_either_rank_one_update_and_any_number_of_parents(
     assert_state(es, 1e-9, **expected)
     actual = np.diag(es.state()["variances"]) if coded.separable else covariance(es)
     np.testing.assert_allclose(actual, coded.C, rtol=1e-9, atol=1e-9 * coded.C.max())
+
+
+# CMA-ES and its separable variant: their updates and constants against pycma's, and the decompositions.
+
+
+@pytest.mark.parametrize(("n", "batch_size"), [(10, 12), (10, 40), (100, 40), (1000, 40), (21256, 40)])
+def test_constants_are_pycmas_where_it_has_them(n, batch_size):
+    options = {"popsize": batch_size, "CMA_active": False, "verbose": -9}
+    theirs = cma.CMAEvolutionStrategy(np.zeros(n), 1, {**options, "CMA_diagonal": n > 1000}).sp
+    for rates, c_1, c_c, c_mu in (
+        (full_rates, theirs.c1, theirs.cc, theirs.cmu),
+        (separable_rates, theirs.c1_sep, theirs.cc_sep, theirs.cmu_sep),
+    ):
+        ours = make_constants(n, batch_size, "textbook", rates)
+        mu_eff = theirs.weights.mueff
+        np.testing.assert_allclose(ours.weights, theirs.weights.positive_weights, rtol=1e-13)
+        np.testing.assert_allclose((ours.mu_eff, ours.c_1, ours.c_c), (mu_eff, c_1, c_c), rtol=1e-13)
+        # pycma's later offset of 1/4 in the numerator is the one difference
+        ratio = (mu_eff + 1 / mu_eff - 2) / (mu_eff + 1 / mu_eff - 2 + 0.25)
+        assert ours.c_mu == pytest.approx(c_mu * ratio, rel=1e-13)
+
+
+def test_the_decomposition_is_one_of_the_covariance_matrix():
+    es = CMAESSettings(sigma0=0.3, batch_size=40).make(np.ones(10), generator(1))
+    assert isinstance(es, CMAES)
+    minimise(es, ellipsoid, 60)
+    state = es.state()
+    basis, deviations = state["basis"], state["deviations"]
+    np.testing.assert_allclose(basis.T @ basis, np.eye(10), atol=1e-12)
+    np.testing.assert_allclose((basis * deviations**2) @ basis.T, covariance(es), rtol=1e-10, atol=1e-12)
+    assert (np.diff(deviations) > 0).all()
+    assert es.condition_number == pytest.approx(np.linalg.cond(covariance(es)), rel=1e-6)

@@ -1,36 +1,24 @@
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
+import surefoot
 from adapt.damage.text import damaged_robots
 from repertoire.evaluation.merging import merge
-from repertoire.execution.provenance import software_versions
+from repertoire.execution.running import software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
+from repertoire.training.log import TrainingLog
 from repertoire.training.runs import resume_training, start_training
 from repertoire.training.training import Training
-from robots.errors import InvalidValueError, SurefootError
+from robots.errors import InvalidFileError, InvalidValueError
 from robots.simulation.threads import Threads
 from tests.repertoire.conftest import SMALL, same_runs
-
-LEARNING: dict[str, object] = {"critic_updates": 2, "buffer_size": 100}  # of which a batch fills more
-KEEPING: dict[
-    str, tuple[dict[str, object], list[int]]
-] = {  # algorithms that keep more than an archive and a strategy
-    "me-es": ({}, [2, 10]),
-    "cma-mega-td3-es": (
-        {"gradient_samples": 6, "critic_samples": 256, "batch_size": 3, **LEARNING},
-        [14, 22],
-    ),
-    "pga-me": (LEARNING, [8, 16]),
-}
-TELEMETRY = ("sigma", "condition_number", "improvements", "restarts", "stop")
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +29,7 @@ def uninterrupted(tmp_path_factory) -> Repertoire:
     return read_repertoire(path / FILE_NAME)
 
 
-def stopped_and_resumed(
-    run: AbstractContextManager[Training], path: Path, batches: int, **options: Any
-) -> Repertoire:
+def stopped_and_resumed(run, path, batches, **options):
     """What a file holds of a run that was stopped after some batches and resumed."""
     steps = iter(range(100))
     with run as training:
@@ -65,32 +51,6 @@ def test_a_run_fills_an_archive_and_records_how(uninterrupted: Repertoire) -> No
     assert history["best"][-1] == uninterrupted.elites.objectives.max()
     assert uninterrupted.controller == "mlp-28-128-128-8"
     assert {"surefoot", "mujoco", "numpy"} <= uninterrupted.versions.keys()
-
-
-def test_the_history_tells_how_each_emitter_did(uninterrupted: Repertoire) -> None:
-    columns = {name: column for name, column in uninterrupted.history.items() if "/" in name}
-    assert columns.keys() == {f"emitter_{i}/{name}" for i in range(2) for name in TELEMETRY}
-    for i in range(2):
-        sigma, condition, improvements, restarts, stop = (columns[f"emitter_{i}/{n}"] for n in TELEMETRY)
-        assert sigma.dtype == condition.dtype == np.float64
-        assert (sigma > 0).all()
-        assert (condition > 1).all()
-        assert ((improvements >= 0) & (improvements <= 8)).all()
-        assert improvements.dtype.kind == restarts.dtype.kind == stop.dtype.kind == "i"
-        assert (np.diff(restarts) == (stop[1:] > 0)).all()
-        assert set(stop) <= set(range(1 + len(STOPS)))
-
-
-@pytest.mark.parametrize("name", KEEPING)
-def test_a_stopped_run_resumes_with_all_that_an_algorithm_keeps(start, tmp_path, name: str) -> None:
-    own, first = KEEPING[name]
-    settings = {"algorithm": name, "evaluations": 24, "batch_size": 4, "episode_steps": 20, **own}
-    with start("whole", **settings) as whole:
-        whole.run()
-    saved = stopped_and_resumed(start("part", **settings), tmp_path / "part" / FILE_NAME, 2)
-    assert saved.history["evaluations"].tolist()[:2] == first
-    assert same_runs(saved, whole.repertoire())
-    assert len(saved) > 1
 
 
 @pytest.mark.parametrize(
@@ -195,28 +155,52 @@ def test_other_software_is_named_and_what_a_file_does_not_tell_is_not() -> None:
         assert training.changed_versions() == []
 
 
-def test_a_folder_with_a_run_is_not_overwritten_unasked(start, tmp_path) -> None:
-    with start(evaluations=16) as training:
-        training.run(tmp_path / "run" / FILE_NAME)
-    before = (tmp_path / "run" / FILE_NAME).read_bytes()
-    refused = r"already holds a run: go on with surefoot train --resume .*, or use --overwrite"
-    with pytest.raises(InvalidValueError, match=refused), start():
-        pass
-    assert (tmp_path / "run" / FILE_NAME).read_bytes() == before
-    with start(overwrite=True):
-        pass
+SETTINGS = {"evaluations": 200, "emitters": 2, "batch_size": 10}
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"evaluations": 0}, "evaluations: .*greater than 0, not 0"),
-        ({"learning_rate": 1.5}, "learning_rate: .*less than or equal to 1, not 1.5"),
-        ({"colour": 1}, "sep-cma-mae has no setting colour: it has emitters, batch_size"),
-        ({"algorithm": "cma-mega"}, "cma-mega needs gradients, which ant does not know"),
-    ],
-)
-def test_wrong_settings_are_refused(start, tmp_path, settings: dict, message: str) -> None:
-    with pytest.raises(SurefootError, match=message), start(**settings):
-        pass
-    assert not (tmp_path / "run").exists()
+def part_of_a_run(folder: Path, log: Path, batches: int) -> None:
+    """Train for some batches, the last of which is logged but not saved."""
+    with start_training("sphere-4", "cma-mae", out=folder, seed=1, **SETTINGS) as training:
+        write = TrainingLog(log, training.history)
+        assert not log.exists()
+        training.run(
+            folder / "repertoire.h5", on_batch=write, stop=lambda: training.evaluations >= 20 * batches
+        )
+        training.run(None, on_batch=write, stop=lambda: training.evaluations >= 20 * (batches + 1))
+
+
+def test_a_log_has_the_history_and_the_time(tmp_path: Path) -> None:
+    rows: list[dict[str, float]] = []
+    log = tmp_path / "log.csv"
+    trained = surefoot.train("sphere-4", "cma-mae", on_batch=rows.append, log_csv=log, **SETTINGS)
+    columns = pandas.read_csv(log)
+    for name, values in trained.history.items():
+        np.testing.assert_allclose(columns[name], values, rtol=1e-14, err_msg=name)
+    assert (np.diff(columns["seconds"]) > 0).all()
+    assert columns["qd_score"].tolist() == pytest.approx([row["qd_score"] for row in rows])
+    with pytest.raises(InvalidValueError, match="exists already"):
+        surefoot.train("sphere-4", log_csv=log, **SETTINGS)
+
+
+def test_a_resumed_run_continues_its_log_where_it_was_saved(tmp_path: Path) -> None:
+    folder, log = tmp_path / "run", tmp_path / "log.csv"
+    part_of_a_run(folder, log, batches=4)
+    before = pandas.read_csv(log)
+    with log.open("a") as file:
+        file.write("120,12")  # killed while it wrote
+    surefoot.resume(folder, log_csv=log)
+    after = pandas.read_csv(log)
+    assert before["evaluations"].tolist() == [20, 40, 60, 80, 100]
+    assert after["evaluations"].tolist() == list(range(20, 201, 20))
+    assert after["seconds"][:4].tolist() == before["seconds"][:4].tolist()
+    assert (np.diff(after["seconds"]) > 0).all()
+
+
+@pytest.mark.parametrize("text", ["a note\n", "evaluations,seconds\n1,2,3\n", "evaluations,seconds\n1,x\n"])
+def test_a_file_that_is_no_log_is_left_alone(tmp_path: Path, text: str) -> None:
+    folder, log = tmp_path / "run", tmp_path / "log.csv"
+    part_of_a_run(folder, log, batches=2)
+    log.write_text(text)
+    with pytest.raises(InvalidFileError, match=r"log\.csv is not the log of (a training|this run)"):
+        surefoot.resume(folder, log_csv=log)
+    assert log.read_text() == text

@@ -1,11 +1,15 @@
 """What every kind of controller promises, checked on the controllers of all robots."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from robots.catalogue import robot_names
 from robots.controllers.controller import Controller
+from robots.controllers.mlp import MLP, linear, tanh
 from robots.controllers.periodic import PeriodicDescription
+from robots.controllers.policy import PolicyDescription
 from robots.description import CONTROLLERS
 from robots.errors import InvalidValueError
 from robots.robot import Robot, load_robot, robot_from_text
@@ -17,9 +21,9 @@ def controller(robot: Robot) -> Controller:
     return robot.controller
 
 
-def test_a_robot_comes_with_every_kind() -> None:
+def test_a_robot_comes_with_every_kind_but_policies_of_others() -> None:
     kinds = {type(load_robot(name).description.controller) for name in robot_names()}
-    assert kinds == set(CONTROLLERS.values())
+    assert kinds == set(CONTROLLERS.values()) - {PolicyDescription}
 
 
 def test_a_kind_that_a_plugin_adds_is_read_from_a_yaml(ant: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +64,7 @@ def test_folding_makes_up_for_normalisation_and_unfolding_undoes_it(controller: 
     assert np.array_equal(parameters, before)
     assert (folded.dtype, folded.shape) == (np.float32, parameters.shape)
     np.testing.assert_allclose(controller.unfold(folded, mean, std), parameters, atol=1e-5)
-    if not controller.normalises:
+    if not controller.layers:
         assert np.array_equal(folded, parameters)
         return
     observation = rng.uniform(-3, 3, controller.observation_dim).astype(np.float32)
@@ -91,3 +95,69 @@ def test_what_does_not_fit_is_refused_before_compiled_code_reads_it(ant: Robot) 
         stepper.run(parameters, -1)
     with pytest.raises(InvalidValueError, match=r"an observation must have shape \(28,\), not \(3,\)"):
         ant.controller.act(parameters, np.zeros(3), 0)
+
+
+ANT = MLP((28, 128, 128, 8))
+
+
+def _reference(sizes: tuple[int, ...], parameters: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The same network in float64, straight from the docstring."""
+    x, start = x.astype(np.float64), 0
+    for inputs, outputs in itertools.pairwise(sizes):
+        weights = parameters[start : start + inputs * outputs].reshape(inputs, outputs).astype(np.float64)
+        biases = parameters[start + inputs * outputs : start + (inputs + 1) * outputs]
+        x, start = np.tanh(x @ weights + biases), start + (inputs + 1) * outputs
+    return x
+
+
+def test_actions_agree_with_a_float64_network() -> None:
+    rng = np.random.default_rng(0)
+    for sizes in ((28, 128, 128, 8), (5, 3, 2), (7, 9, 1)):
+        mlp = MLP(sizes)
+        parameters = rng.normal(0, 0.3, (4, mlp.parameter_count)).astype(np.float32)
+        observations = rng.uniform(-5, 5, (4, sizes[0])).astype(np.float32)
+        for i in range(4):
+            expected = _reference(sizes, parameters[i], observations[i])
+            np.testing.assert_allclose(mlp.act(parameters[i], observations[i], 0), expected, atol=5e-6)
+
+
+def test_unfolding_undoes_folding_in_any_memory_order() -> None:
+    rng = np.random.default_rng(3)
+    mean, std = rng.normal(size=28), rng.uniform(0.1, 3, 28)
+    parameters = np.asfortranarray(rng.normal(size=(3, ANT.parameter_count)))
+    folded = ANT.fold(parameters, mean, std)
+    np.testing.assert_allclose(ANT.unfold(folded, mean, std), parameters, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ANT.fold(ANT.unfold(parameters, mean, std), mean, std), parameters, rtol=1e-12)
+    for change in (ANT.fold, ANT.unfold):
+        assert np.array_equal(change(parameters, np.zeros(28), np.ones(28)), parameters)
+
+
+def test_tanh_is_within_its_bound_everywhere() -> None:
+    x = np.concatenate([np.linspace(-12, 12, 400_001), [0.0, 1e-30, -1e-30, 1e30, -1e30]]).astype(np.float32)
+    y = x.copy()
+    tanh(y, len(y))
+    assert np.abs(y - np.tanh(x.astype(np.float64))).max() < 5e-7
+    assert np.abs(y).max() <= 1
+
+
+def test_kernels_agree_with_their_python() -> None:
+    rng = np.random.default_rng(1)
+    parameters, x = rng.normal(size=5 + 6 * 3 + 3).astype(np.float32), rng.normal(size=6).astype(np.float32)
+    compiled, plain = np.zeros(3, np.float32), np.zeros(3, np.float32)
+    linear(parameters, 5, 6, 3, x, compiled)
+    linear.py_func(parameters, 5, 6, 3, x, plain)
+    np.testing.assert_allclose(compiled, plain, rtol=1e-5)
+    tanh(compiled, 3)
+    tanh.py_func(plain, 3)
+    np.testing.assert_allclose(compiled, plain, rtol=1e-5)
+
+
+def test_initial_parameters_are_xavier_uniform_with_zero_biases() -> None:
+    parameters = ANT.initial(np.random.default_rng(0))
+    assert parameters.dtype == np.float32
+    first, bound = parameters[: 28 * 128], np.sqrt(6 / (28 + 128))
+    assert np.abs(first).max() <= bound
+    np.testing.assert_allclose(first.std(), bound / np.sqrt(3), rtol=0.05)
+    assert np.all(parameters[28 * 128 : 29 * 128] == 0)
+    assert np.all(parameters[-8:] == 0)
+    assert np.array_equal(parameters, ANT.initial(np.random.default_rng(0)))

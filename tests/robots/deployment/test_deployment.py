@@ -6,11 +6,11 @@ import dataclasses
 import imageio.v3 as imageio
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
-from robots.deployment import film as film_module
 from robots.deployment.deployment import deploy
 from robots.deployment.film import film
 from robots.description import Alive
@@ -54,11 +54,7 @@ def test_each_column_is_what_mujoco_says(ant, parameters):
     for row, data in enumerate(frames):
         torso = data.body("torso")
         turn = torso.xmat.reshape(3, 3)
-        roll_pitch_yaw = (
-            np.arctan2(turn[2, 1], turn[2, 2]),
-            -np.arcsin(turn[2, 0]),
-            np.arctan2(turn[1, 0], turn[0, 0]),
-        )
+        roll_pitch_yaw = Rotation.from_matrix(turn).as_euler("xyz")
         np.testing.assert_allclose(telemetry.angles[row], roll_pitch_yaw, atol=1e-9)
         np.testing.assert_allclose(telemetry.positions[row], torso.xpos, atol=1e-12)
         heading = turn[:2, 0] / np.linalg.norm(turn[:2, 0])
@@ -78,13 +74,6 @@ def test_what_a_lost_leg_leaves_in_the_record(ant, parameters):
     assert not telemetry.contacts[:, telemetry.feet.index("back_left")].any()
     locked = deploy(Locked("joint=back_left_hip", 0.3).apply(ant), parameters, seconds=0.1, seed=0)
     assert (locked.joint_angles[:, locked.joints.index("back_left_hip")] == 0.3).all()
-
-
-def test_the_episode_limit_does_not_cut_it(ant):
-    still = np.zeros(ant.controller.parameter_count)
-    upright = described(ant, episode_steps=10, alive=Alive(min_height=-1.0))
-    telemetry = deploy(upright, still, seconds=1, seed=0)
-    assert (len(telemetry), telemetry.ended) == (61, "time")
 
 
 def test_it_stops_at_a_fall_and_says_so(ant, parameters):
@@ -133,9 +122,7 @@ def test_csv_reads_back(ant, parameters, tmp_path):
     names = path.read_text().splitlines()[0].split(",")
     assert names == list(telemetry.columns)
     assert names[:5] == ["time [s]", "x [m]", "y [m]", "z [m]", "roll [rad]"]
-    assert {"front_left_hip angle [rad]", "front_left_hip action [-1..1]", "back_left contact [0/1]"} < set(
-        names
-    )
+    assert {"front_left_hip action [-1..1]", "back_left contact [0/1]"} < set(names)
     table = np.genfromtxt(path, delimiter=",", skip_header=1)
     np.testing.assert_allclose(table.T, list(telemetry.columns.values()), rtol=1e-8)
     with pytest.raises(InvalidFileError, match=r"nowhere.*cannot be written: "):
@@ -163,19 +150,6 @@ def test_fast_robots_are_filmed(tmp_path):
     assert imageio.immeta(tmp_path / "a.gif")["duration"] == 20
 
 
-def test_a_gait_that_diverges_at_once_leaves_its_half_empty(tmp_path, monkeypatch):
-    hexapod = load_robot("hexapod")
-    gait = hexapod.controller.initial(np.random.default_rng(0))
-    walked = film_module.deploy
-    monkeypatch.setattr(
-        film_module, "deploy", lambda *given, **how: walked(*given, **how) if given[1][0] == gait[0] else None
-    )
-    gaits = {"one": gait, "other": gait + 1}
-    film_module.film_next_to_each_other(hexapod, gaits, seconds=0.2, seed=0, video=tmp_path / "a.mp4")
-    frame = imageio.imread(tmp_path / "a.mp4", index=0)
-    assert frame[:, -300:].min() > 240 > frame[:, :300].min()
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -183,10 +157,7 @@ def test_a_gait_that_diverges_at_once_leaves_its_half_empty(tmp_path, monkeypatc
         ({"seconds": float("nan")}, "seconds must be a finite number above 0 s"),
         ({"seconds": 1e308}, "at most 3600 s"),
         ({"seed": -1}, "seed must be a whole number from 0"),
-        (
-            {"parameters": np.zeros(3)},
-            r"parameters must have shape \(21256,\), not \(3,\)",
-        ),
+        ({"parameters": np.zeros(3)}, r"parameters must have shape \(21256,\), not \(3,\)"),
         ({"parameters": np.full(21256, np.nan)}, "parameters must be finite"),
     ],
 )

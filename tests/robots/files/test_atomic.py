@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robots.errors import InvalidFileError
+from robots.errors import InUseError, InvalidFileError
 from robots.files.atomic import make_folder, new_folder, replace_file, write_text
 from robots.files.locks import locked
 
@@ -139,9 +139,40 @@ def test_the_root_of_all_folders_is_no_file(tmp_path):
         pass
 
 
-def test_a_path_of_very_many_folders_is_refused_and_none_is_made(tmp_path):
-    with pytest.raises(InvalidFileError, match=r"cannot make the folder .*: it is nested too deep"):
-        make_folder(tmp_path / "/".join("a" * 1500))
-    with pytest.raises(InvalidFileError, match="file name too long"):
-        make_folder(tmp_path / "/".join("a" * 3000))
-    assert names(tmp_path) == []
+# Locks: one process at a time, released by a crash, and the second one is told who holds it.
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from robots.files.locks import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_second_is_told_who_holds_it_until_that_process_dies(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"locked\n"
+        told = rf"run is in use by process {process.pid} on \S+ since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d: wait"
+        with pytest.raises(InUseError, match=told), locked(path):
+            pass
+        with locked(tmp_path / "another"):
+            pass
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with locked(path):
+        pass
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
+
+
+def test_a_lock_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("text")
+    (tmp_path / ".run.lock").symlink_to("precious")
+    for path in (tmp_path / "a" / "b", tmp_path / "run"):
+        with pytest.raises(InvalidFileError, match="cannot be locked"), locked(path):
+            pass
+    assert (tmp_path / "precious").read_text() == "text"

@@ -112,13 +112,6 @@ def test_a_message_is_one_line_of_bounded_length() -> None:
     assert len(str(error)) < 2100
 
 
-def test_lists_of_very_many_damages_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "damages.yaml"
-    path.write_text("- healthy\n" * 1001)
-    with pytest.raises(InvalidFileError, match=r"must hold at most 1,000 damages, not 1,001"):
-        read_damages(path, load_robot("ant"))
-
-
 def test_a_value_that_python_cannot_write_has_its_type_named() -> None:
     nested: list = []
     for _ in range(100_000):

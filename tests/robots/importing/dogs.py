@@ -15,55 +15,14 @@ SCENE = """<mujoco model="Robo Dog scene">
 </mujoco>
 """
 
-_DOG = """<mujoco model="Robo Dog">
-  <compiler angle="degree" autolimits="true" meshdir="assets" texturedir="assets"/>
-  <default>
-    <joint range="-60 60" damping="0.5" armature="0.01"/>
-    <position kp="30" kv="1" inheritrange="1" forcerange="-20 20"/>
-  </default>
-  <asset>
-    <mesh name="trunk" file="trunk.obj"/>
-    <texture name="coat" type="2d" file="coat.png"/>
-    <material name="coat" texture="coat"/>
-  </asset>
-  <worldbody>
-    <body name="trunk" pos="0 0 0.4">
-      <freejoint/>
-      <inertial pos="0 0 0" mass="4" diaginertia="0.1 0.1 0.1"/>
-      <geom type="mesh" mesh="trunk" material="coat" contype="0" conaffinity="0"/>
-      <geom type="box" size="0.2 0.1 0.05"/>
-{legs}
-    </body>
-  </worldbody>
-  <actuator>
-{actuators}
-  </actuator>
-  <keyframe>
-    <key name="home" qpos="0 0 0.365 1 0 0 0 {pose}"/>
-  </keyframe>
-</mujoco>
-"""
-
-_LEG = """      <body name="{leg}_thigh" pos="{x} {y} 0">
-        <joint name="{leg}_hip" axis="0 1 0"/>
-        <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02" contype="0" conaffinity="0" mass="0.3"/>
-        <body name="{leg}_shin" pos="0 0 -0.2">
-          <joint name="{leg}_knee" axis="0 1 0"/>
-          <geom type="capsule" fromto="0 0 0 0 0 -0.17" size="0.015" mass="0.2"/>
-          <geom type="sphere" pos="0 0 -0.18" size="0.02" mass="0.05"/>
-        </body>
-      </body>
-"""
+DOG = Path(__file__).with_name("dog.xml").read_text()
 
 
 def dog(actuator: str = '    <position joint="{}"/>\n') -> str:
     """The MJCF of the dog, with an actuator for each joint."""
-    joints = [f"{leg}_{joint}" for leg in LEGS for joint in ("hip", "knee")]
-    return _DOG.format(
-        legs="".join(_LEG.format(leg=leg, x=0.18 * x, y=0.1 * y) for leg, (x, y) in LEGS.items()),
-        actuators="".join(actuator.format(joint) for joint in joints),
-        pose="0.5 -0.9 " * 4,
-    )
+    before, after = DOG.split("  <actuator>\n")[0], DOG.split("  </actuator>")[1]
+    actuators = "".join(actuator.format(f"{leg}_{joint}") for leg in LEGS for joint in ("hip", "knee"))
+    return f"{before}  <actuator>\n{actuators}\n  </actuator>{after}"
 
 
 def write_dog(folder: Path, xml: str | None = None) -> Path:

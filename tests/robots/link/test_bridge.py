@@ -20,25 +20,7 @@ from tests.robots.link.test_link import free_port
 
 pytestmark = pytest.mark.real_time
 BRIDGE = Path(__file__).parents[3] / "examples" / "unitree_bridge.py"
-LEG = """
-<body name="{leg}_hip" pos="{x} {y} 0"><joint name="{leg}_hip_joint" axis="1 0 0" range="-40 40"/>
- <geom size="0.03"/>
- <body name="{leg}_thigh"><joint name="{leg}_thigh_joint" range="-60 120"/>
-  <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02"/>
-  <body name="{leg}_calf" pos="0 0 -0.2"><joint name="{leg}_calf_joint" range="-150 -20"/>
-   <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.015"/>
-   <geom name="{leg}_foot" size="0.022" pos="0 0 -0.2" contype="1"/></body></body></body>"""
-PLACES = {"FL": (0.19, 0.1), "FR": (0.19, -0.1), "RL": (-0.19, 0.1), "RR": (-0.19, -0.1)}
-JOINTS = [f"{leg}_{part}_joint" for leg in PLACES for part in ("hip", "thigh", "calf")]
-MODEL = f"""
-<mujoco model="go"><compiler angle="degree" autolimits="true"/><option timestep="0.005"/>
-<default><geom contype="0" conaffinity="0"/><joint axis="0 1 0" armature="0.01"/>
-<position kp="40" kv="1" forcerange="-23 23" inheritrange="1"/></default>
-<worldbody><geom name="floor" type="plane" size="0 0 1" conaffinity="1"/>
-<body name="base" pos="0 0 0.33"><freejoint/><geom type="box" size="0.2 0.05 0.06" mass="7"/>
-{"".join(LEG.format(leg=leg, x=x, y=y) for leg, (x, y) in PLACES.items())}</body></worldbody>
-<actuator>{"".join(f'<position joint="{joint}"/>' for joint in JOINTS)}</actuator>
-<keyframe><key name="home" qpos="0 0 0.33 1 0 0 0 {"0 0.7 -1.4 " * 4}"/></keyframe></mujoco>"""
+MODEL = Path(__file__).with_name("go.xml").read_text()
 
 
 def low_state(number: int = 0) -> SimpleNamespace:

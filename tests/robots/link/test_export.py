@@ -1,92 +1,144 @@
-"""Exported gaits do what the simulation does, and say what a robot must be told."""
+"""Exported gaits do on other runtimes what the simulation does, and say what a robot must be told."""
 
 import copy
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import mujoco
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from scipy.spatial.transform import Rotation
 
-from robots.controllers.periodic import Reflexes
 from robots.errors import InvalidValueError
-from robots.link.export import deploy_yaml, onnx_model
-from robots.link.interface import Interface
+from robots.importing.policies import with_policy
+from robots.link.export import onnx_model, unitree_files
 from robots.motors import motor_of
 from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
+from tests.robots.controllers import test_policy
+from tests.robots.link.unitree_runtime import Runtime
+
+SEEN = (
+    "{terms: [gravity, {term: gyroscope, delay: 1}, {term: joint_position, history: 3}, "
+    "{term: joint_speed, scale: 0.07, history: 2}, {term: last_action, history: 2}, command]}"
+)
+MORE = (
+    "{preset: proprioception, terms: [{term: clock, period: 0.6}, heading_error, command, roll, "
+    "{term: pitch, delay: 3}]}"
+)
+COMMANDED = "\ncommand: {speed: [0.1, 0.5], turn: [-0.4, 0.5]}\n"
 
 
 def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
 
 
-def test_a_network_answers_recorded_observations_alike(ant: Robot, controllers: np.ndarray) -> None:
-    model = onnx_model(ant, controllers[0], gait="cell 1,2")
-    assert [opset.version for opset in model.opset_import] == [17]
-    assert model.ir_version == 8
-    gait, stepper, off = session(model), Stepper(ant), []
-    stepper.reset(1)
-    for _ in range(300):
-        observation = stepper.state.observation.copy()
-        action = ant.controller.act(controllers[0], observation, 0)
-        off.append(gait.run(["actions"], {"obs": observation[None]})[0][0] - action)
-        stepper.step(action)
-    assert np.abs(off).max() < 1e-5
+def quadruped(observations: str) -> Robot:
+    """With networks that see something else."""
+    known = load_robot("quadruped")
+    text = re.sub(r"(?m)^observations:.*$", f"observations: {observations}", known.yaml)
+    text = re.sub(r"(?ms)^controller:.*?(?=^\w|\Z)", "controller: {kind: mlp, hidden: [8]}\n", text)
+    return robot_from_text(known.xml, text + COMMANDED, origin="it")
 
 
-def test_a_gait_with_reflexes_answers_alike() -> None:
-    hexapod = load_robot("hexapod")
-    reflexes = Reflexes(left=("left_front",), right=("right_front",), offsets=("pitch", "yaw"))
-    robot = hexapod.with_controller(hexapod.description.controller.model_copy(update={"reflexes": reflexes}))
-    rng = np.random.default_rng(1)
-    parameters = rng.uniform(0, 1, robot.controller.parameter_count).astype(np.float32)
+def sensed(stepper: Stepper, data: mujoco.MjData) -> dict[str, float]:
+    """What encoders and an IMU in the torso's frame tell, read off MuJoCo's own state, and the command."""
+    robot = stepper.robot
+    data.qpos[:], data.qvel[:] = stepper.data.qpos, stepper.data.qvel
+    turned = Rotation.from_quat(data.qpos[3:7], scalar_first=True)
+    yaw, pitch, roll = turned.as_euler("ZYX")
+    found = {"heading": yaw, "pitch": pitch, "roll": roll}
+    down = turned.inv().apply([0, 0, -1])
+    for axis, name in enumerate("xyz"):
+        found |= {f"gravity {name}": down[axis], f"gyroscope {name}": data.qvel[3 + axis]}
+    for joint in robot.description.joints:
+        found[f"{joint} position"] = data.joint(joint).qpos[0]
+        found[f"{joint} speed"] = data.joint(joint).qvel[0]
+    found["commanded speed"] = stepper.tally.commanded_speed
+    found["commanded turn"] = stepper.tally.commanded_turn
+    return found
+
+
+def channels_of(stepper: Stepper) -> dict[str, float]:
+    """What the sensors of any robot read, in the units of quantities."""
+    known = zip(stepper.robot.channels, stepper.state.readings, strict=True)
+    return {channel.name: reading / channel.gain + channel.zero for channel, reading in known}
+
+
+def differences(robot: Robot, parameters: np.ndarray, steps: int = 120) -> tuple[float, dict[str, Any]]:
+    """How far actions of the exported gait are from the simulated one's at most, and what its file tells."""
     gait = session(onnx_model(robot, parameters, gait="row 3"))
-    for step in range(0, 200, 7):
-        phase = np.float32([[step * robot.control_step]])
-        observation = rng.uniform(-0.3, 0.3, robot.observation_dim).astype(np.float32)
-        found = gait.run(["actions"], {"phase": phase, "obs": observation[None]})[0][0]
-        np.testing.assert_allclose(found, robot.controller.act(parameters, observation, step % 50), atol=1e-6)
+    told = json.loads(gait.get_modelmeta().custom_metadata_map["surefoot"])
+    stepper, worst = Stepper(robot), 0.0
+    stepper.reset(3)
+    data = mujoco.MjData(robot.physics)
+    feeds = {given.name: np.zeros(given.shape, np.float32) for given in gait.get_inputs()}
+    for _ in range(steps):
+        known = sensed(stepper, data) if robot.name != "ant" else channels_of(stepper)
+        if "obs" in feeds:
+            feeds["obs"] = np.array([[known[column["name"]] for column in told["obs"]]], np.float32)
+        actions, targets, *kept = gait.run(None, feeds)
+        if kept:
+            feeds["state"] = kept[0]
+        wanted = stepper.action(parameters)
+        worst = max(worst, float(np.abs(actions[0] - wanted).max()))
+        sent = [one["offset"] + one["scale"] * a for one, a in zip(told["actions"], wanted, strict=True)]
+        assert targets[0] == pytest.approx(sent, abs=1e-4)
+        stepper.step(wanted)
+    return worst, told
 
 
-def test_a_periodic_gait_answers_alike_in_every_step_of_any_period() -> None:
-    robot = load_robot("hexapod")
-    parameters = robot.controller.initial(np.random.default_rng(1))
-    gait = session(onnx_model(robot, parameters, gait="row 3"))
-    for step in range(-60, 1000, 7):
-        phase = np.float32([[step * robot.control_step]])  # its period is 1 s
-        found = gait.run(["actions"], {"phase": phase})[0][0]
-        np.testing.assert_array_equal(found, robot.controller.act(parameters, np.zeros(50), step % 50))
+def random_gait(robot: Robot) -> np.ndarray:
+    """Networks with weights of a usual size, and others anywhere."""
+    rng, scale = np.random.default_rng(1), 0.3 if robot.controller.layers else 0.8
+    return (scale * rng.uniform(-1, 1, robot.controller.parameter_count)).astype(np.float32)
 
 
-def test_metadata_say_at_full_precision_what_is_simulated(ant: Robot, controllers: np.ndarray) -> None:
-    hexapod = _reversed_motors(load_robot("hexapod"))
-    parameters = hexapod.controller.initial(np.random.default_rng(1))
-    told = session(onnx_model(hexapod, parameters, gait="row 3")).get_modelmeta().custom_metadata_map
-    joints, details = told["joint_names"].split(","), json.loads(told["surefoot"])
-    for joint, kp, action in zip(joints, json.loads(told["kp"]), details["actions"], strict=True):
-        assert kp == -hexapod.physics.actuator_biasprm[motor_of(hexapod.physics, joint), 1] == action["kp"]
-    assert [float(kp) for kp in told["joint_stiffness"].split(",")] == json.loads(told["kp"])
-    assert (details["control_step"], details["period"], details["observation"]) == (0.02, 1.0, [])
-    network = session(onnx_model(ant, controllers[0], gait="row 3")).get_modelmeta().custom_metadata_map
-    assert (
-        len(network["observation_names"].split(","))
-        == len(network["observation_terms_scale"].split(","))
-        == 28
-    )
-    assert {action["kind"] for action in json.loads(network["surefoot"])["actions"]} == {"torque"}
+@pytest.mark.parametrize(
+    ("robot", "sees"),
+    [
+        (load_robot("ant").with_controller("mlp-28-4-8"), 28),
+        (load_robot("hexapod"), 0),
+        (load_robot("quadruped"), None),
+        (quadruped(SEEN), 3 + 3 + 12 + 12 + 2),
+        (quadruped(MORE), 3 + 3 + 1 + 12 + 12 + 2 + 2),
+    ],
+    ids=["network", "periodic", "reflexes", "history", "clock"],
+)
+def test_a_gait_does_what_the_simulation_does(robot: Robot, sees: int | None) -> None:
+    worst, told = differences(robot, random_gait(robot))
+    assert worst < 1e-5
+    assert sees is None or len(told["obs"]) == sees
 
 
-def test_named_terms_are_exported_with_the_scale_that_is_simulated(ant: Robot) -> None:
-    seen = "{preset: paper, terms: [{term: joint_speed, scale: 0.25, delay: 2}]}"
-    robot = robot_from_text(ant.xml, f"{ant.yaml}\nobservations: {seen}\n", origin="test")
-    parameters = np.zeros(robot.controller.parameter_count)
-    told = session(onnx_model(robot, parameters, gait="row 3")).get_modelmeta().custom_metadata_map
-    speeds = len(robot.description.joints)
-    assert [float(scale) for scale in told["observation_terms_scale"].split(",")][-speeds:] == [0.25] * speeds
-    assert [entry["lag"] for entry in json.loads(told["surefoot"])["observation"]][-speeds:] == [2] * speeds
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_gait_around_a_policy_takes_it_along(mirrored: bool, tmp_path: Path) -> None:
+    known = load_robot("quadruped")
+    (tmp_path / "policy.onnx").write_bytes(test_policy.policy())
+    described = test_policy.MAP.replace("JOINTS", ", ".join(sorted(known.description.joints)))
+    (tmp_path / "map.yaml").write_text(described)
+    robot = with_policy(known, tmp_path / "policy.onnx", tmp_path / "map.yaml")
+    parameters = random_gait(robot)
+    parameters[-1] = 10.0 * mirrored
+    assert differences(robot, parameters)[0] < 1e-5
+
+
+def test_a_gait_around_a_policy_with_a_memory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "policy.onnx").write_bytes(test_policy.recurrent())
+    robot = with_policy(load_robot("quadruped"), tmp_path / "policy.onnx")
+    with pytest.raises(InvalidValueError, match="other operators"):
+        onnx_model(robot, random_gait(robot), gait="row 3")
+
+
+def test_files_are_for_runtimes_of_years_ago() -> None:
+    model = onnx_model(load_robot("hexapod"), random_gait(load_robot("hexapod")), gait="row 3")
+    assert [opset.version for opset in model.opset_import] == [13]
+    assert model.ir_version == 7
 
 
 def _reversed_motors(robot: Robot) -> Robot:
@@ -99,35 +151,6 @@ def _reversed_motors(robot: Robot) -> Robot:
     return replace(robot, description=description, physics=physics, joint_ranges=robot.joint_ranges[::-1])
 
 
-def test_gains_of_deploy_yaml_are_by_motor_and_targets_go_through_the_map() -> None:
-    robot = _reversed_motors(load_robot("hexapod"))
-    told, face, action = deploy_yaml(robot), Interface.of(robot), np.linspace(-1, 1, 18)
-    term = told["actions"]["JointPositionAction"]
-    targets = np.array(term["scale"]) * action + term["offset"]
-    motors = [{"kp": kp, "kd": kd} for kp, kd in zip(told["stiffness"], told["damping"], strict=True)]
-    for target, motor in zip(targets, told["joint_ids_map"], strict=True):  # as the runtime sends them
-        motors[motor]["q"] = target
-    for j, joint in enumerate(robot.description.joints):
-        motor = motors[motor_of(robot.physics, joint)]
-        assert (motor["kp"], motor["kd"]) == (face.kp[j], face.kd[j])
-        assert motor["q"] == pytest.approx(face.offset[j] + face.scale[j] * action[j])
-    assert told["joint_ids_map"] == list(range(18))[::-1]
-
-
-def runtimes_target(term: dict, action: np.ndarray) -> np.ndarray:
-    """What Unitree's JointAction and Isaac Lab's make of an action: scale and offset first, then the clip."""
-    target = np.float32(action) * np.float32(term["scale"]) + np.float32(term["offset"])
-    if term["clip"] is None:
-        return target
-    low, high = np.float32(term["clip"]).T
-    return np.minimum(np.maximum(target, low), high)
-
-
-def runtimes_observation(quantity: float, clip: list[float], scale: float) -> np.float32:
-    """What their terms of an observation make of a quantity: they clip it first, and scale it then."""
-    return np.float32(scale) * min(max(np.float32(quantity), np.float32(clip[0])), np.float32(clip[1]))
-
-
 def _turned_around(robot: Robot) -> Robot:
     """A robot whose servos go the other way."""
     physics = copy.copy(robot.physics)
@@ -135,43 +158,87 @@ def _turned_around(robot: Robot) -> Robot:
     return replace(robot, physics=physics)
 
 
-@pytest.mark.parametrize("robot", [load_robot("quadruped"), _turned_around(load_robot("quadruped"))])
-def test_a_runtime_that_clips_targets_in_radians_sends_servos_where_training_did(robot: Robot) -> None:
-    told, rng = deploy_yaml(robot)["actions"]["JointPositionAction"], np.random.default_rng(1)
-    motors = [motor_of(robot.physics, joint) for joint in robot.description.joints]
-    low, high = robot.physics.actuator_ctrlrange[motors].T
-    gear = robot.physics.actuator_gear[0, 0]
-    for action in (np.full(12, -1.0), np.zeros(12), np.ones(12), *rng.uniform(-1, 1, (20, 12))):
+def walk_with_unitree(robot: Robot, parameters: np.ndarray, steps: int = 100) -> Runtime:
+    """Drive a robot by the simulation and ask Unitree's runtime for the same targets, to 0.00001 rad."""
+    runtime, stepper = Runtime(*unitree_files(robot, parameters, gait="row 3")), Stepper(robot)
+    stepper.reset(3)
+    data, physics = mujoco.MjData(robot.physics), robot.physics
+    motors = [motor_of(physics, joint) for joint in robot.description.joints]
+    low, high = physics.actuator_ctrlrange[motors].T
+    gear = physics.actuator_gear[motors, 0]
+    for step in range(steps):
+        known = sensed(stepper, data)
+        q, dq = np.zeros((2, len(motors)))
+        for joint, motor in zip(robot.description.joints, motors, strict=True):
+            q[motor], dq[motor] = known[f"{joint} position"], known[f"{joint} speed"]
+        down, rates = ([known[f"{what} {axis}"] for axis in "xyz"] for what in ("gravity", "gyroscope"))
+        runtime.sensed = {"q": q, "dq": dq, "gravity": np.array(down), "gyroscope": np.array(rates)}
+        runtime.command(known["commanded speed"], 0.0, known["commanded turn"])
+        if not step:
+            runtime.reset()
+        action, sent = stepper.action(parameters), runtime.step()
         trained = (low + (high - low) * (action + 1) / 2) / gear  # of joint positions, as MuJoCo's controls
-        np.testing.assert_allclose(runtimes_target(told, action), trained, atol=1e-6)
-    shank = robot.description.joints.index("front_left_shank")
-    assert abs(runtimes_target(told, np.zeros(12))[shank]) == pytest.approx(1.8)  # and not 1.0
-    wild = runtimes_target(told, np.full(12, 50.0))  # of a runtime gone wrong
-    assert (wild <= np.maximum(low, high).max() + 1e-6).all()
-    assert (np.sort([low / gear, high / gear], axis=0)[1] >= wild - 1e-6).all()
+        np.testing.assert_allclose(sent[motors], trained, atol=1e-5)
+        stepper.step(action)
+    return runtime
 
 
-@pytest.mark.parametrize("scale", [0.05, -0.25, 2.0])
-def test_a_runtime_that_clips_quantities_sees_what_training_did(scale: float) -> None:
-    scaled = ", ".join(f"{{term: {term}, scale: {scale}}}" for term in ("joint_speed", "gravity"))
-    seen = f"{{terms: [{scaled}, last_action, heading, roll, pitch]}}"
-    known = load_robot("quadruped")
-    described = re.sub(r"(?m)^observations:.*$", f"observations: {seen}", known.yaml)
-    robot = robot_from_text(known.xml, described, origin="it")
-    terms = deploy_yaml(robot)["observations"]
-    parameters = np.zeros(robot.controller.parameter_count)
-    told = session(onnx_model(robot, parameters, gait="row 3")).get_modelmeta().custom_metadata_map
-    clips = [[float(end) for end in pair.split(";")] for pair in told["observation_terms_clip"].split(",")]
-    for entry, clip in zip(robot.entries, clips, strict=True):
-        term = terms[entry.label]
-        assert clip == pytest.approx(term["clip"])
-        for quantity in (-1000.0, -7.0, -0.3, 0.0, 0.3, 7.0, 1000.0):
-            trained = np.clip(entry.scale * quantity, -5, 5)
-            assert runtimes_observation(quantity, term["clip"], *term["scale"]) == pytest.approx(trained)
+@pytest.mark.parametrize(
+    "robot",
+    [
+        load_robot("hexapod"),
+        _reversed_motors(load_robot("hexapod")),
+        quadruped(SEEN),
+        _turned_around(quadruped(SEEN)),
+    ],
+    ids=["periodic", "reversed", "network", "turned"],
+)
+def test_unitrees_runtime_sends_motors_where_the_simulation_does(robot: Robot) -> None:
+    parameters = random_gait(robot)
+    told = walk_with_unitree(robot, parameters).told
+    for joint, motor in zip(robot.description.joints, told["joint_ids_map"], strict=True):
+        actuator = motor_of(robot.physics, joint)
+        assert motor == actuator
+        assert told["stiffness"][motor] == -robot.physics.actuator_biasprm[actuator, 1]
+        assert told["damping"][motor] == -robot.physics.actuator_biasprm[actuator, 2]
 
 
-def test_what_cannot_be_exported_is_refused(ant: Robot, controllers: np.ndarray) -> None:
+def test_targets_keep_to_the_range_in_radians_whatever_a_runtime_does() -> None:
+    robot = load_robot("hexapod")
+    term = unitree_files(robot, random_gait(robot), gait="row 3")[1]["actions"]["JointPositionAction"]
+    motors = [motor_of(robot.physics, joint) for joint in robot.description.joints]
+    ends = robot.physics.actuator_ctrlrange[motors] / robot.physics.actuator_gear[motors, :1]
+    np.testing.assert_allclose(term["clip"], np.sort(ends, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("robot", "message"),
+    [
+        (load_robot("ant"), "front_left_hip of ant is told torques"),
+        (load_robot("quadruped"), "knows no heading"),
+        (quadruped("{terms: [gravity, {term: clock, period: 0.6}]}"), "knows no clock"),
+    ],
+    ids=["torques", "heading", "clock"],
+)
+def test_what_unitrees_runtime_has_not_is_refused(robot: Robot, message: str) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        unitree_files(robot, random_gait(robot), gait="row 3")
+
+
+def test_metadata_say_at_full_precision_what_is_simulated(ant: Robot, controllers: np.ndarray) -> None:
+    hexapod = _reversed_motors(load_robot("hexapod"))
+    told = session(onnx_model(hexapod, random_gait(hexapod), gait="row 3")).get_modelmeta()
+    known = told.custom_metadata_map
+    joints, details = known["joint_names"].split(","), json.loads(known["surefoot"])
+    for joint, kp, action in zip(joints, json.loads(known["kp"]), details["actions"], strict=True):
+        assert kp == -hexapod.physics.actuator_biasprm[motor_of(hexapod.physics, joint), 1] == action["kp"]
+    assert [float(kp) for kp in known["joint_stiffness"].split(",")] == json.loads(known["kp"])
+    assert (details["control_step"], details["obs"]) == (0.02, [])
+    network = session(onnx_model(ant, controllers[0], gait="row 3")).get_modelmeta().custom_metadata_map
+    assert len(network["observation_names"].split(",")) == 28
+    assert {action["kind"] for action in json.loads(network["surefoot"])["actions"]} == {"torque"}
+
+
+def test_a_gait_that_is_not_finite_is_refused(ant: Robot, controllers: np.ndarray) -> None:
     with pytest.raises(InvalidValueError, match="not finite"):
         onnx_model(ant, controllers[0] * np.nan, gait="row 1")
-    with pytest.raises(InvalidValueError, match=r"front_left_hip of ant is told torques"):
-        deploy_yaml(ant)

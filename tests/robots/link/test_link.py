@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import yaml
 import zmq
+from scipy.spatial.transform import Rotation
 
 import surefoot
-from adapt.mission.keeper import Seen, _turned
-from adapt.mission.pose import Pose
+from robots.attitude import turned_about_z
 from robots.deployment.deployment import deploy
 from robots.deployment.traces import read_trace
 from robots.errors import InvalidFileError, InvalidValueError
@@ -23,24 +23,17 @@ from robots.link import server as serving_module
 from robots.link.driving import drive
 from robots.link.interface import Interface
 from robots.link.link import LinkError
-from robots.link.messages import (
-    CommandMessage,
-    Hello,
-    State,
-    decode,
-    encode,
-    motor_commands,
-)
+from robots.link.messages import CommandMessage, Hello, Odometry, State, decode, encode, motor_commands
 from robots.link.observer import Observer
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedLink, SimulatedRobot
 from robots.link.sockets import make_keys, new_socket
 from robots.link.telemetry import McapLog, Reading, write_link_csv, write_mcap
+from robots.pose import Pose
 from robots.robot import find_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 from robots.simulation.trace import TraceColumns
-from surefoot.driving import serve
 
 pytestmark = pytest.mark.real_time
 
@@ -95,6 +88,33 @@ def test_a_gait_walks_in_process_as_it_is_deployed(gait):
     assert walked.ahead == pytest.approx(deploy(robot, parameters, seconds=3, seed=1).walk.ahead, rel=0.02)
 
 
+def test_a_gait_does_not_begin_on_a_robot_that_lies(gait):
+    class Lying(SimulatedLink):
+        acted = 0
+
+        def observe(self):
+            state = super().observe()
+            lying = state.imu_state.model_copy(update={"quaternion": (0.0, 1.0, 0.0, 0.0)})
+            return state.model_copy(update={"imu_state": lying})
+
+        def act(self, action):
+            self.acted += 1
+
+    robot, parameters = gait
+    link = Lying(SimulatedRobot(robot, robot, seed=1))
+    assert (drive(link, parameters, 3).ended, link.acted) == ("fall", 0)
+
+
+def test_a_robot_whose_gait_makes_no_finite_action_is_damped(gait, monkeypatch):
+    robot, parameters = gait
+    link = SimulatedLink(SimulatedRobot(robot, robot, seed=1))
+    nothing = np.full(robot.action_dim, np.nan, np.float32)
+    monkeypatch.setattr("robots.link.driving.Actor.__call__", lambda *_: nothing)
+    with pytest.raises(InvalidValueError, match="no finite action"):
+        drive(link, parameters, 3)
+    assert link.observe().mode == "damping"
+
+
 def test_a_gait_that_sees_gets_what_it_was_trained_on():
     robot = find_robot("ant")
     parameters = 0.3 * np.random.default_rng(2).standard_normal(robot.controller.parameter_count)
@@ -120,32 +140,38 @@ def test_an_imu_that_is_turned_reads_over_a_link_what_it_reads_in_simulation():
     link, stepper = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), Stepper(robot)
     stepper.reset(1)
     observe = driving.Senses(robot, link.observe())
-    np.testing.assert_allclose(
-        observe(link.observe(), np.zeros(robot.action_dim))[:7], stepper.state.observation[:7], atol=1e-3
-    )
+
+    def seen(action):
+        return observe(driving.Seen(link.observe(), action, Pose()), Pose(), action)
+
+    found = seen(np.zeros(robot.action_dim))
+    np.testing.assert_allclose(found[:7], stepper.state.observation[:7], atol=1e-3)
     action = np.full(robot.action_dim, 0.7)
     link.act(action)
     stepper.step(action)
-    found = observe(link.observe(), action)
+    found = seen(action)
     assert abs(found[4:7]).max() > 0.01
     np.testing.assert_allclose(found, stepper.state.observation, atol=0.05)
     assert Observer(robot).needs == ("orientation", "rates", "acceleration")
 
 
-def test_a_target_is_ahead_of_where_a_robot_starts(monkeypatch):
+def moved(state, frame):
+    """A state of a robot that is at a pose in a frame, of which the state says it is the world."""
+    place = frame @ Pose(*state.odometry.position[:2])
+    velocity = Rotation.from_euler("z", frame.yaw).apply(state.odometry.velocity)
+    odometry = Odometry(position=(*place[:2], state.odometry.position[2]), velocity=velocity.tolist())
+    turned = turned_about_z(state.imu_state.quaternion, frame.yaw)
+    imu = state.imu_state.model_copy(update={"quaternion": tuple(turned)})
+    return state.model_copy(update={"odometry": odometry, "imu_state": imu})
+
+
+def test_a_target_is_ahead_of_where_a_robot_starts():
     robot = find_robot("ant")
     parameters = 0.3 * np.random.default_rng(2).standard_normal(robot.controller.parameter_count)
     actions = []
     for frame in (Pose(), Pose(3.0, -20.0, 2.9)):
         link, made = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), []
-        observe = link.observe
-
-        def elsewhere(observe=observe, frame=frame):
-            state = observe()
-            place = Pose(*state.odometry.position[:2], float(driving.angles(state)[2]))
-            return _turned(Seen(state, np.zeros(8), place), frame)
-
-        link.observe = elsewhere
+        link.observe = lambda observe=link.observe, frame=frame: moved(observe(), frame)
         drive(link, parameters, 0.3, lambda moment, made=made: made.append(moment.action))
         actions.append(made[:6])
     np.testing.assert_allclose(actions[1], actions[0], atol=1e-3)
@@ -205,19 +231,6 @@ def test_the_keys_must_be_those_of_the_robot(gait, tmp_path):
     assert (own / "robot.key_secret").stat().st_mode & 0o077 == 0
 
 
-def test_what_a_gait_sees_keeps_the_time_of_the_robot_if_states_are_lost(gait, monkeypatch):
-    robot, parameters = gait
-    link, seen = SimulatedLink(SimulatedRobot(robot, robot)), []
-    observe, look = link.observe, driving.Senses.__call__
-    monkeypatch.setattr(driving.Senses, "__call__", lambda *given: (seen.append(None), look(*given))[1])
-    link.observe = lambda: observe() if link.sent % 2 == 0 else None
-    taken = []
-    walked = drive(link, parameters, 1, taken.append)
-    assert (walked.ended, walked.steps) == ("time", 50)
-    assert len(taken) == 25
-    assert len(seen) == taken[-1].step + 1 == 51
-
-
 @pytest.mark.parametrize("name", ["hexapod", "ant"])
 def test_a_table_of_a_drive_is_that_of_the_simulation(name, tmp_path):
     repertoire = surefoot.load(name)
@@ -253,29 +266,12 @@ def test_wrong_ends_are_told(gait):
 
 @pytest.mark.parametrize(
     ("answer", "message"),
-    [
-        (b"{\xff", "is no robot"),
-        (encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")), "refuses"),
-    ],
+    [(b"{\xff", "is no robot"), (encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")), "refuses")],
 )
 def test_what_is_no_robot_or_refuses_is_told_and_controls_no_terminal(gait, answer, message):
     with answered(answer) as address, pytest.raises(LinkError, match=message) as refused:
         RemoteLink(gait[0], address)
     assert "\x1b" not in str(refused.value)
-
-
-def test_only_one_computer_drives(gait):
-    robot, parameters = gait
-    with serving(robot) as (address, server), RemoteLink(robot, address) as link:
-        link.act(np.zeros(robot.action_dim))
-        link.observe()
-        link.observe()
-        with pytest.raises(LinkError, match="another computer drives"):
-            RemoteLink(robot, address)
-        link._session = "0" * 32
-        with pytest.raises(LinkError, match="has not taken commands for 1 s"):
-            drive(link, parameters, 5)
-    assert server.timing.refused
 
 
 def test_a_robot_is_free_once_it_is_let_go_of(gait):
@@ -290,14 +286,13 @@ def test_a_robot_is_free_once_it_is_let_go_of(gait):
             assert link.observe().mode == "ready"
 
 
-def test_damage_stays_when_something_else_breaks(monkeypatch):
+def test_damage_stays_when_something_else_breaks(run, monkeypatch):
     served = []
     monkeypatch.setattr(simulated, "SimulatedRobot", lambda *robots, **options: served.append(options))
     monkeypatch.setattr(serving_module, "RobotServer", lambda *_, **options: SimpleNamespace(
         run=lambda stop: None, close=lambda: None, timing=SimpleNamespace(words="done")
     ))  # fmt: skip
-    broken = ["right_front:lost@0.1", "repaired@9"]
-    serve("hexapod", "tcp://127.0.0.1:6000", damage="left_front:lost", changes=broken)
+    run("robot hexapod --serve --damage left_front:lost --break right_front:lost@0.1 --break repaired@9")
     (first, both), (second, none) = served[0]["changes"]
     assert (first, second) == (0.1, 9)
     assert [str(change.label) for change in both.modifications] == ["left_front:lost", "right_front:lost"]

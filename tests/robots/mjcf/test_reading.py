@@ -25,9 +25,7 @@ def compiled(path: Path) -> mujoco.MjModel:
 def test_physics_stay_what_they_were(scene: Path) -> None:
     ours, theirs = compiled(scene), mujoco.MjModel.from_xml_path(str(scene))
     for name in ("body_mass", "body_inertia", "body_ipos", "jnt_range", "actuator_ctrlrange", "key_qpos"):
-        np.testing.assert_allclose(
-            getattr(ours, name), getattr(theirs, name), rtol=1e-5, atol=1e-6, err_msg=name
-        )
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-5, atol=1e-6)
     ends = []
     for model in (ours, theirs):
         data = mujoco.MjData(model)
@@ -55,9 +53,7 @@ def test_names_that_are_taken_are_left_alone(tmp_path: Path) -> None:
     assert model.geom_size[:, 0].tolist() == [1, 2]
 
 
-def test_a_mesh_that_is_only_seen_and_too_large_is_left_out_and_the_hidden_shape_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mesh_that_is_only_seen_and_too_large_is_left_out_and_the_hidden_shape_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_MOST_DRAWN", 100)
     xml = dog().replace(
         '<geom type="box" size="0.2 0.1 0.05"/>', '<geom type="box" size=".2 .1 .05" group="3"/>'
@@ -136,10 +132,7 @@ def including(file: str) -> str:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (
-            {"a.xml": including("b.xml"), "b.xml": including("a.xml")},
-            "includes 'a.xml' twice, or in a circle",
-        ),
+        ({"a.xml": including("b.xml"), "b.xml": including("a.xml")}, "includes 'a.xml' twice"),
         ({"a.xml": "hello"}, "it is not XML, see line 1"),
         ({"a.xml": including("none.xml")}, r"refers to '.*none\.xml', which cannot be opened"),
         ({"a.xml": MESH.format("")}, r"refers to '[^']*/x\.obj', which cannot be opened"),

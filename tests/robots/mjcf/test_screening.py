@@ -33,26 +33,8 @@ BOMBS = {
         ),
         "more than 2 GiB of memory",
     ),
-    "texture": (
-        mjcf("", '<asset><texture name="t" builtin="flat" width="30000" height="30000"/></asset>'),
-        "more than 2 GiB of memory",
-    ),
-    "numbers of the user": (
-        mjcf(BALL, '<size nuser_geom="200000000"/>'),
-        "more than (2 GiB of memory|1 s of processor time)",
-    ),
-    "data of the user": (
-        mjcf(BALL, '<size nuserdata="36000000"/>'),
-        "more than 256 MiB of memory for a simulation",
-    ),
-    "large arena": (mjcf(BALL, '<size memory="300M"/>'), "more than 256 MiB of memory for a simulation"),
-    "arena": (mjcf(BALL, '<size memory="900G"/>'), "more than 2 GiB of memory"),
-    "constraints": (mjcf(BALL, '<size njmax="2000000000"/>'), "more than 2 GiB of memory"),
+    "data of the user": (mjcf(BALL, '<size nuserdata="36000000"/>'), "more than 256 MiB of memory"),
     "replicated": (mjcf(replicated(4)), "more than (2 GiB of memory|1 s of processor time)"),
-    "flexible": (
-        mjcf('<flexcomp name="f" type="grid" count="200 200 200" spacing="1 1 1" dim="3" radius="0.1"/>'),
-        "more than (2 GiB of memory|1 s of processor time)",
-    ),
     "length range": (
         mjcf(
             '<body><joint name="j" axis="0 1 0"/><geom size="1"/></body>',
@@ -61,8 +43,6 @@ BOMBS = {
         ),
         "more than 1 s of processor time",
     ),
-    "keyframes": (mjcf(BALL, '<size nkey="200000000"/>'), "more than 1 s of processor time"),
-    "many bodies": (mjcf(BALL * 30_000), "more than (2 GiB of memory|1 s of processor time)"),
     "iterations": (
         mjcf(
             '<geom type="plane" size="1 1 1"/>' + BALL * 10,
@@ -72,10 +52,6 @@ BOMBS = {
     ),
     "deep": (mjcf("<body>" * 10_000 + "</body>" * 10_000), "nested too deeply"),
     "crash": (mjcf(before='<asset><model name="zz"/></asset>'), "it makes MuJoCo crash"),
-    "itself": (
-        mjcf('<attach model="a" body="b" prefix="c"/>', '<asset><model name="a" file="model.xml"/></asset>'),
-        "it makes MuJoCo crash|cannot be read",
-    ),
 }
 
 
@@ -126,9 +102,7 @@ def test_what_comes_along_or_was_accepted_starts_no_process(monkeypatch) -> None
         ('timestep="0.001" wind="0 0 nan"', "numbers that are not finite, see wind"),
     ],
 )
-def test_options_that_hang_or_fail_are_refused_wherever_a_robot_is_read(
-    option: str, message: str, tmp_path: Path
-) -> None:
+def test_options_that_hang_or_fail_are_refused_wherever_a_robot_is_read(option, message, tmp_path):
     xml = XML.replace('timestep="0.004125"', option)
     assert xml != XML
     with pytest.raises(InvalidRobotError, match=message):

@@ -38,9 +38,7 @@ def test_it_keeps_to_the_upper_corners(ant: Robot, width: int, height: int) -> N
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_a_bar_is_as_long_as_the_share_and_shines_while_the_foot_touches(
-    ant: Robot, width: int, height: int
-) -> None:
+def test_a_bar_is_as_long_as_the_share_and_shines_while_the_foot_touches(ant, width, height):
     overlay = Overlay(ant, caption="", width=width, height=height)
     calm = drawn(overlay, width, height)
     lengths = []
@@ -85,14 +83,3 @@ def test_text_tells_metres_time_falls_and_caption(ant: Robot) -> None:
     assert len(changed(calm, drawn(plain, 640, 480))[0]) > 1000, "a line less"
     long = Overlay(ant, caption="a caption " * 30, width=640, height=480)
     assert changed(drawn(long, 640, 480), drawn(plain, 640, 480))[1].max() < 420
-
-
-def test_a_lost_foot_is_grey(ant: Robot) -> None:
-    lame = ant.modified("a lost leg", lambda spec: spec.delete(spec.body("front_left_thigh")))
-    whole, damaged = (Overlay(robot, caption="", width=640, height=480) for robot in (ant, lame))
-    full = {"shares": np.array([1.0, 0, 0, 0])}
-    one, other = drawn(whole, 640, 480, **full), drawn(damaged, 640, 480, **full)
-    rows, columns = changed(one, other)
-    assert len(rows) > 100
-    assert (np.ptp(one[rows, columns], axis=1) > 50).all()
-    assert (np.ptp(other[rows, columns], axis=1) == 0).all()

@@ -6,8 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots.catalogue import robot_names
-from robots.rendering.camera import Camera, CanvasKind, rendering_problem
+from robots.rendering.camera import Camera, rendering_problem
 from robots.robot import load_robot
 from robots.stance import standing_on_floor
 
@@ -19,9 +18,7 @@ FLAT = '<headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/>'
 DARK = '<headlight ambient=".2 .2 .2" diffuse="0 0 0" specular="0 0 0"/>'
 
 
-def scene(
-    world: str, *, assets: str = "", headlight: str = FLAT, axes: str = "1 0 0 0 1 0"
-) -> mujoco.MjModel:
+def scene(world, *, assets="", headlight=FLAT, axes="1 0 0 0 1 0"):
     """A scene seen from above, REACH over the origin: x to the right, y up."""
     return mujoco.MjModel.from_xml_string(
         f"""<mujoco><visual>{headlight}</visual>
@@ -30,9 +27,7 @@ def scene(
     )
 
 
-def draw(
-    model: mujoco.MjModel, data: mujoco.MjData | None = None, canvas: CanvasKind = "raycasting"
-) -> np.ndarray:
+def draw(model, data=None, canvas="raycasting"):
     if data is None:
         data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)
@@ -51,7 +46,7 @@ def is_red(frame: np.ndarray) -> np.ndarray:
     return (frame[..., 0] > 100) & (frame[..., 1] < 50)
 
 
-@pytest.mark.parametrize("name", robot_names())
+@pytest.mark.parametrize("name", ["ant", "walker"])
 @pytest.mark.skipif(rendering_problem() is not None, reason="OpenGL does not work here")
 def test_both_canvases_draw_the_same_robot(name: str) -> None:
     robot = load_robot(name)
@@ -68,16 +63,6 @@ def test_both_canvases_draw_the_same_robot(name: str) -> None:
     assert difference.mean() < 20, "more than the squares of the floor, edges and highlights differs"
     assert (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum() > 0.92, "another silhouette"
     assert masks[0].mean() > 0.003
-
-
-def test_an_orthographic_view_shows_sizes_whatever_the_distance() -> None:
-    for height in (0, 4):
-        model = scene(f'<geom size="1.5" pos="1 0 {height}" rgba="1 0 0 1"/>')
-        model.cam_projection[:] = int(mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC)
-        model.cam_fovy[:] = 6  # [m]
-        mask = is_red(draw(model))
-        assert math.sqrt(mask.sum() / math.pi) == pytest.approx(1.5 / 6 * SIZE, rel=0.03)
-        assert np.nonzero(mask)[1].mean() == pytest.approx(SIZE / 2 + SIZE / 6, abs=1)
 
 
 def test_the_nearer_geom_hides_the_other() -> None:
@@ -131,9 +116,3 @@ def test_the_sky_is_plain_and_the_ground_below_it() -> None:
     column = draw(scene(ground, assets=sky, axes="1 0 0 0 0 1"))[:, SIZE // 2]
     assert (column[: SIZE // 2 - 1] == [51, 102, 153]).all()
     assert (column[SIZE // 2 + 1 :] == [0, 255, 0]).all()
-
-
-def test_edges_are_smooth() -> None:
-    reds = draw(scene('<geom size="2" rgba="1 0 0 1"/>'))[..., 0]
-    assert set(np.unique(reds)) == {0, 64, 128, 191, 255}
-    assert 0.005 < ((reds > 0) & (reds < 255)).mean() < 0.05

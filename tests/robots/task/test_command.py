@@ -26,22 +26,24 @@ def commanded(terms: str = "[command, heading_error]", ranges: str = RANGES) -> 
     return robot_from_text(robot.xml, yaml, origin="test")
 
 
-def told(robot: Robot, seed: int) -> tuple[float, float]:
-    stepper = Stepper(robot)
-    stepper.reset(seed)
-    return float(stepper.tally.commanded_speed), float(stepper.tally.commanded_turn)
+def told(robot: Robot, *seeds: int) -> list[tuple[float, float]]:
+    stepper, found = Stepper(robot), []
+    for seed in seeds:
+        stepper.reset(seed)
+        found.append((float(stepper.tally.commanded_speed), float(stepper.tally.commanded_turn)))
+    return found
 
 
 def test_the_seed_draws_the_command_from_all_of_its_ranges() -> None:
     robot = commanded()
-    found = np.array([told(robot, seed) for seed in range(200)])
-    assert told(robot, 7) == tuple(found[7])
+    found = np.array(told(robot, *range(200)))
+    assert told(robot, 7) == [tuple(found[7])]
     for column, (low, high) in zip(found.T, ((0.1, 0.5), (-0.4, 0.4)), strict=True):
         counts = np.histogram(column, bins=4, range=(low, high))[0]
         assert counts.sum() == 200
         assert counts.min() > 25
     assert abs(np.corrcoef(found.T)[0, 1]) < 0.2
-    assert told(robot.with_command(0.3, -0.1), 7) == (0.3, -0.1)
+    assert told(robot.with_command(0.3, -0.1), 7) == [(0.3, -0.1)]
 
 
 def test_reflexes_hold_the_heading_that_the_command_asks_for() -> None:
@@ -69,7 +71,7 @@ def test_a_repertoire_records_the_ranges_and_deploy_takes_a_command(tmp_path: Pa
     code, out, _ = run("deploy", file, "--best", "--seconds", "0.4", "--command", "0.25,-0.3")
     assert code == 0
     assert "told 0.25 m/s and -0.30 rad/s, it went at" in " ".join(out.split())
-    assert surefoot.deploy(trained, seconds=0.4, seed=5).command == told(commanded(), 5)
+    assert surefoot.deploy(trained, seconds=0.4, seed=5).command == told(commanded(), 5)[0]
     for command, expected in (("9,0", "speed must be from 0.1 to 0.5 m/s"), ("fast", "a speed in m/s")):
         code, _, err = run("deploy", file, "--best", "--command", command)
         assert code == 2
@@ -79,15 +81,12 @@ def test_a_repertoire_records_the_ranges_and_deploy_takes_a_command(tmp_path: Pa
 @pytest.mark.parametrize(
     ("terms", "ranges", "expected"),
     [
-        ("[command]", "", "need its ranges, such as command: {speed:"),
-        ("[heading_error]", "", "need its ranges"),
+        ("[heading_error]", "", "need its ranges, such as command: {speed:"),
         ("[command]", "command: {speed: [0.1, 0.5]}", "missing key 'command.turn'"),
         ("[command]", "command: {speed: [0.5, 0.1], turn: [0, 0]}", "command.speed: a range goes from low"),
-        ("[command]", "command: {sped: [0, 1], turn: [0, 0]}", "unknown key 'command.sped'"),
         ("[command]", "command: {speed: [0.5, .inf], turn: [0, 0]}", "command.speed.1: input should be"),
-        ("[command]", "command: {speed: 0.5, turn: [0, 0]}", "command.speed: input should be a valid tuple"),
     ],
-)  # fmt: skip
+)
 def test_a_command_without_ranges_is_refused_in_a_sentence(terms: str, ranges: str, expected: str) -> None:
     with pytest.raises(InvalidRobotError) as error:
         commanded(terms, ranges)

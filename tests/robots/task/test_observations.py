@@ -8,9 +8,7 @@ import surefoot
 from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.link.observer import Observer
 from robots.robot import Faults, Robot, load_robot, robot_from_text
-from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
-from robots.simulation.threads import Threads
 from robots.task.observations import TERMS
 
 ALL = """{preset: proprioception, imu: imu, terms: [accelerometer, command, heading_error, contact,
@@ -34,12 +32,7 @@ def raw_readings(stepper: Stepper, action: np.ndarray) -> dict[str, np.ndarray]:
     robot, data = stepper.robot, stepper.posed_data()
     rates = robot.description.position_rates
     joints = [(data.joint(name), rates.get(name, 1.0)) for name in robot.description.joints]
-    torso, site, velocity, turning = (
-        data.body(robot.description.torso),
-        data.site("imu"),
-        np.empty(6),
-        np.empty(6),
-    )
+    torso, site, (velocity, turning) = data.body(robot.description.torso), data.site("imu"), np.empty((2, 6))
     mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
     mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_SITE, site.id, turning, 1)
     orientation, axes = np.empty(4), site.xmat.reshape(3, 3)
@@ -89,13 +82,7 @@ def test_entries_say_what_is_seen_and_how_long_ago() -> None:
         load_robot("hexapod"), "[{term: joint_position, scale: 2.0, delay: 1, history: 2}, gyroscope]"
     )
     first, nineteenth, last = robot.entries[0], robot.entries[18], robot.entries[-1]
-    assert (first.name, first.unit, first.scale, first.zero, first.lag) == (
-        "left_front_coxa position",
-        "rad",
-        2,
-        0,
-        1,
-    )
+    assert first[:6] == ("left_front_coxa position", "rad", "joint_position", 2, 0, 1)
     assert (nineteenth.name, nineteenth.lag) == (first.name, 2)
     assert (last.name, last.unit, last.scale, last.lag) == ("gyroscope z", "rad/s", 0.25, 0)
     stepper = Stepper(robot)
@@ -127,21 +114,9 @@ def test_noise_is_of_the_seed_and_faults_of_sensors_are_seen(ant: Robot) -> None
     off = np.concatenate([first(noisy, seed) - first(quiet, seed) for seed in range(50)])
     assert off.std() == pytest.approx(2.0 * TERMS["joint_speed"][1], rel=0.1)
     assert np.array_equal(first(noisy, 1), first(noisy, 1))
-    stuck = seeing(ant, "[joint_position]").modified(
-        "x", faults=Faults(stuck={"back_left_hip position": 0.5})
-    )
+    stuck = seeing(ant, "[joint_position]").modified("", faults=Faults(stuck={"back_left_hip position": 0.5}))
     low, high = ant.joint_ranges[2]
     assert first(stuck, 0)[2] == pytest.approx((low + high) / 2 + 0.25 * (high - low))
-
-
-def test_a_network_walks_on_what_it_senses_for_any_number_of_threads(ant: Robot) -> None:
-    robot = seeing(ant, ALL).with_episode_steps(60)
-    rng = np.random.default_rng(0)
-    networks = np.stack([robot.controller.initial(rng) for _ in range(4)])
-    found = []
-    for threads in (1, 2):
-        found.append(Threads(threads).run(ModelBatch(robot), networks, np.arange(4)).objectives)
-    assert np.array_equal(*found)
 
 
 @pytest.mark.parametrize(
@@ -155,10 +130,7 @@ def test_a_network_walks_on_what_it_senses_for_any_number_of_threads(ant: Robot)
         ("[{term: gravity, noise: -1.0}]", "greater than or equal to 0"),
         ("[clock]", "needs a period"),
         ("[roll, roll]", "the observations have 'roll' twice"),
-        (
-            "{preset: paper, imu: nose}",
-            "no site 'nose' for the IMU; available: imu; add <site name=\"nose\"/>",
-        ),
+        ("{preset: paper, imu: nose}", "no site 'nose' for the IMU; available: imu"),
     ],
 )
 def test_bad_observations_are_refused_in_one_sentence(ant: Robot, observations: str, expected: str) -> None:
@@ -168,7 +140,7 @@ def test_bad_observations_are_refused_in_one_sentence(ant: Robot, observations: 
 
 def test_readings_that_are_missing_or_wrong_are_refused_and_a_dead_sensor_is_passed_on(ant: Robot) -> None:
     observer = surefoot.Observer(seeing(ant, "[gravity, joint_speed]"))
-    with pytest.raises(InvalidValueError, match="need speeds, orientation, but orientation is missing"):
+    with pytest.raises(InvalidValueError, match="need speeds, orientation; missing: orientation"):
         observer(speeds=np.zeros(8))
     with pytest.raises(InvalidValueError, match=r"speeds must have shape \(8,\), not \(7,\)"):
         observer(speeds=np.zeros(7), orientation=[1, 0, 0, 0])

@@ -1,5 +1,7 @@
 """The terms of the reward against an independent reading of MuJoCo's state, presets, and walks in words."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -16,13 +18,13 @@ from robots.simulation.threads import Threads
 from robots.task.command import Command
 from robots.task.reward import PRESETS, TERMS, Reward
 
-LEAST_SWING, TARGET_SPEED, TURN, STEPS = 0.03, 0.5, -3.0, 120
+LEAST_SWING, TARGET_SPEED, TURN, STEPS = 0.03, 0.5, -3.0, 80
 
 
 def rewarded(robot: Robot, **reward: object) -> Robot:
     command = validate(Command, {"speed": (0.0, 0.0), "turn": (TURN, TURN)})
     changed = robot.description.model_copy(update={"reward": validate(Reward, reward), "command": command})
-    return Robot(changed, robot.xml, robot.yaml, robot.model, robot.physics, robot.joint_ranges, robot.start)
+    return replace(robot, description=changed)
 
 
 def actions(robot: Robot) -> np.ndarray:
@@ -123,10 +125,7 @@ def test_presets_are_what_the_robots_have() -> None:
     [
         ("{progres: 1.0}", "unknown term of the reward 'progres' (did you mean 'progress'?)"),
         ("{preset: strait}", "unknown preset of the reward 'strait' (did you mean 'straight'?)"),
-        (
-            "fast",
-            "unknown preset of the reward 'fast'; available: paper, distance, straight, steering, command",
-        ),
+        ("fast", "unknown preset of the reward 'fast'; available: paper"),
         ("{drift: .nan}", "reward.drift: input should be a finite number, not nan"),
         ("{per: hour}", "reward.per: input should be 'step' or 'second', not 'hour'"),
         ("[1.0]", "reward: input should be"),
@@ -152,9 +151,9 @@ def test_a_walk_in_circles_is_called_one() -> None:
 
 
 def test_episodes_tell_path_and_turning(ant: Robot) -> None:
-    parameters = np.stack([ant.controller.initial(np.random.default_rng(seed)) for seed in range(3)])
-    episodes = Threads(1).run(ModelBatch(ant.with_episode_steps(STEPS)), parameters, np.arange(3))
-    for row in range(3):
+    parameters = np.stack([ant.controller.initial(np.random.default_rng(seed)) for seed in range(2)])
+    episodes = Threads(1).run(ModelBatch(ant.with_episode_steps(STEPS)), parameters, np.arange(2))
+    for row in range(2):
         stepper, places, yaws = Stepper(ant), [], []
         stepper.reset(row)
         for step in range(episodes.steps[row] + 1):

@@ -1,6 +1,6 @@
 """Results of trials that never ran, with known means."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ UNKNOWN = {"qd_score": 0.5, "coverage": 0.6, "best": 99.0, "cpu_seconds": 1.5}
 # Of mean 0 and the same for every group, so that means are exact and variances equal
 WIGGLE = (-1.0, 0.5, 0.0, -0.5, 1.0)
 TRIALS = len(WIGGLE)
-COLUMNS = ("evaluations", "qd_score", "coverage", "best")
 
 
 def make_result(domain: str, algorithm: str, trial: int, **changes: Any) -> TrialResult:
@@ -60,46 +59,12 @@ def make_result(domain: str, algorithm: str, trial: int, **changes: Any) -> Tria
     return TrialResult(domain=domain, algorithm=algorithm, trial=trial, **(raw | values))
 
 
-def make_results(
-    domains: Sequence[str], algorithms: Sequence[str], trials: int = TRIALS, **changes: Any
-) -> list[TrialResult]:
+def make_results(domains, algorithms, trials=TRIALS, **changes):
     """Return every combination; `changes` are values of fields."""
     return [
         make_result(domain, algorithm, trial, **changes)
         for domain in domains
         for algorithm in algorithms
-        for trial in range(trials)
-    ]
-
-
-def make_robot_results(
-    robots: Sequence[str], scores: dict[str, float], trials: int = TRIALS, **changes: Any
-) -> list[TrialResult]:
-    """Return trials of algorithms with these QD scores [10⁶]; a fifth was lost by the correction."""
-    return [
-        make_result(
-            robot,
-            name,
-            trial,
-            **{
-                "evaluations": 1_000_000,
-                "qd_score": 1e6 * score + 6000 * WIGGLE[trial % TRIALS],
-                "coverage": 0.5,
-                "best": 900.0,
-                "cpu_seconds": 7200.0 + 60 * WIGGLE[trial % TRIALS],
-                "search_bytes": 112_000_000,
-                "raw_qd_score": 1.25e6 * score,
-                "raw_coverage": 0.6,
-                "raw_best": 1000.0,
-                "min_objective": -300.0,
-                "steps": 600_000_000,
-                "episode_steps": 1000,
-                "episodes": 10,
-                **changes,
-            },
-        )
-        for robot in robots
-        for name, score in scores.items()
         for trial in range(trials)
     ]
 

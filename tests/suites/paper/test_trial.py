@@ -13,13 +13,7 @@ from robots.errors import InvalidFileError
 from suites.paper import trial as trial_module
 from suites.paper.results import TrialResult
 from suites.paper.trial import PaperTrial
-from tests.suites.paper.made_studies import (
-    TIMES,
-    assert_same,
-    benchmark_trial,
-    robot_settings,
-    silent,
-)
+from tests.suites.paper.made_studies import TIMES, assert_same, benchmark_trial, robot_settings, silent
 
 
 class KilledError(BaseException):
@@ -70,17 +64,6 @@ def check_seconds(result: TrialResult) -> None:
     seconds = result.history["cpu_seconds"]
     assert (np.diff(seconds) > 0).all()
     assert 0 < seconds[0] < seconds[-1] <= result.cpu_seconds
-
-
-@pytest.mark.parametrize("algorithm", ["cma-mae", "openai-mae"])
-@pytest.mark.parametrize(("domain", "rate"), [("arm-10", 0.001), ("maze", 0.01)])
-def test_settings_are_those_of_the_paper(algorithm, domain, rate):
-    with benchmark_trial(domain, algorithm).training() as training:
-        settings = training.settings
-    assert (settings.emitters, settings.search["batch_size"], settings.search["sigma0"]) == (5, 40, 0.02)
-    assert (settings.min_objective, settings.learning_rate) == (0, rate)
-    assert settings.search["rule"] == "batch"
-    assert len(training.search.soft.thresholds) == 10_000
 
 
 # With a robot

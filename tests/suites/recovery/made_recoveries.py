@@ -4,8 +4,14 @@ import numpy as np
 import pandas as pd
 
 from adapt.damage.text import damage_from
-from suites.recovery.results import ORACLE, OracleResult, RecoveryResult, TrialRecord
-from suites.recovery.table import Results, recovery_tables
+from suites.recovery.results import (
+    ORACLE,
+    OracleResult,
+    RecoveryResult,
+    Results,
+    TrialRecord,
+    recovery_tables,
+)
 from suites.recovery.tracks import Track, find_tracks
 from suites.recovery.trial import RecoveryTrial
 

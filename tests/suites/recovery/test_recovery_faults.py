@@ -6,17 +6,17 @@ import pytest
 
 from adapt.damage import HEALTHY
 from adapt.damage.text import damage_from, parse_damage, read_damages
-from robots.catalogue import robot_names
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import load_robot
-from suites.recovery.faults import (
+from suites.recovery.tracks import (
     benchmark_damages,
     check_damages,
     default_damages,
+    draw_faults,
+    find_tracks,
     lost_legs,
     random_faults,
 )
-from suites.recovery.tracks import TRACKS, draw_faults, find_tracks
 from tests.adapt.rehearsal.small import small_robot
 
 LIBRARY = (HEALTHY, "left:lost", "right:lost", "left:dead", "all:weak@0.5", "joint=hip:locked@0")
@@ -51,13 +51,6 @@ def test_tracks_by_name():
         find_tracks(["T9"])
 
 
-def test_tracks_share_faults_and_robots():
-    worlds = {track.name: track.world for track in TRACKS}
-    assert worlds["T0"] == worlds["T3"] == "listed"
-    assert worlds["T1"] == worlds["T1-family"] == "listed-gap"
-    assert (worlds["T3-pairs"], worlds["T4"], worlds["T4-gap"]) == ("lost-legs", "registry", "registry-gap")
-
-
 def test_what_is_no_list_of_damages_to_recover_from_is_refused():
     for texts, message in (
         ([], "there is no damage to recover from"),
@@ -68,17 +61,17 @@ def test_what_is_no_list_of_damages_to_recover_from_is_refused():
             check_damages([parse_damage(text, small_robot()) for text in texts])
 
 
-@pytest.mark.parametrize("name", robot_names())
-def test_every_robot_can_be_broken_in_its_default_ways_and_at_random(name):
+@pytest.mark.parametrize("name", ["ant", "hexapod", "walker"])
+def test_robots_can_be_broken_in_its_default_ways_and_at_random(name):
     robot = load_robot(name)
     damages = default_damages(robot)
     check_damages(damages)
     assert all(damage.apply(robot).modifications for damage in damages)
-    faults = [str(fault) for fault in random_faults(robot, 20, seed=4)]
-    assert faults[:10] == [str(fault) for fault in random_faults(robot, 10, seed=4)]
-    assert len(set(faults) & {str(fault) for fault in random_faults(robot, 20, seed=40)}) < 5
-    assert len(set(faults)) == 20
-    assert [text.count("+") for text in faults] == [0, 1] * 10
+    faults = [str(fault) for fault in random_faults(robot, 8, seed=4)]
+    assert faults[:4] == [str(fault) for fault in random_faults(robot, 4, seed=4)]
+    assert len(set(faults) & {str(fault) for fault in random_faults(robot, 8, seed=40)}) < 3
+    assert len(set(faults)) == 8
+    assert [text.count("+") for text in faults] == [0, 1] * 4
     for text in faults:
         parse_damage(text, robot).apply(robot)
 

@@ -15,21 +15,18 @@ import pytest
 import surefoot
 from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import DEFAULT_SELECTOR
-from adapt.self_model.twin import EPISODES
 from repertoire.plots import stack
-from repertoire.storage.repertoires import write_repertoire
 from robots.errors import SurefootError
 from robots.robot import load_robot
 from robots.simulation.stepper import Stepper
-from surefoot.explorer import answers, export
-from surefoot.explorer.answers import Answers
+from surefoot.explorer import export
+from surefoot.explorer.answers import Answers, Request
 from surefoot.explorer.archive import describe_archive
 from surefoot.explorer.explorer import Explorer, StartingChoice
-from surefoot.explorer.export import MOST_BYTES, export_page
+from surefoot.explorer.export import export_page
 from surefoot.explorer.scene import describe_scene
 from surefoot.explorer.session import Session
-from surefoot.shipped import repertoire_path, result_files
-from tests.adapt.mission.small import small_hexapod
+from surefoot.shipped import repertoire_path
 
 DAMAGE = "left_front:lost"
 
@@ -49,7 +46,7 @@ def asked(explorer: Explorer, do: str, **request: object) -> list[dict]:
     """The answers to a request."""
     messages: list[dict] = []
     asking = Answers(explorer, messages.append)
-    getattr(asking, do)({"damage": "", "view": 0, "pictures": False, **request}, threading.Event())
+    asking.answer(Request(do=do, **request))
     return messages
 
 
@@ -58,9 +55,7 @@ def numbers(text: str, kind: str = "<f4") -> np.ndarray:
 
 
 @pytest.mark.parametrize("damage", ["", DAMAGE])
-def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(
-    explorer: Explorer, damage: str
-) -> None:
+def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(explorer, damage):
     row = explorer.repertoire.best()
     scene, walk, *parts, _ = asked(explorer, "walk", row=row, damage=damage)
     rows = sum(part["rows"] for part in parts)
@@ -83,9 +78,7 @@ def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(
     assert rows == (250 if not damage else walk["survived"] + 50)
 
 
-def test_a_recovery_is_that_of_the_command_that_the_page_prints(
-    explorer: Explorer, recovered: list[dict], run, tmp_path: Path
-) -> None:
+def test_a_recovery_is_that_of_the_command_that_the_page_prints(explorer, recovered, run, tmp_path):
     started = next(message for message in recovered if message["type"] == "recovery")
     code, _, err = run(*shlex.split(started["command"])[1:], "--out", tmp_path)
     assert (code, err) == (0, "")
@@ -101,18 +94,10 @@ def test_a_recovery_is_that_of_the_command_that_the_page_prints(
     assert (recovered[-1]["row"], recovered[-1]["stop"]) == (record["row"], record["stop"])
 
 
-def test_the_page_offers_the_default_of_recover_and_says_what_selectors_cost(explorer: Explorer) -> None:
+def test_the_page_offers_the_default_of_recover_and_groups_damages(explorer: Explorer) -> None:
     hello = explorer.hello()
     assert hello["selector"] == DEFAULT_SELECTOR
-    assert f"simulates {EPISODES} episodes after each new trial" in hello["selectors"]["self-model"]
-    assert "simulates nothing" in hello["selectors"]["rehearsed"]
-    first = {
-        name
-        for name, words in hello["selectors"].items()
-        if f"all {len(explorer.repertoire):,} gaits run once" in words
-    }
-    assert first == hello["selectors"].keys() - {"rehearsed", "self-model"}
-    assert "oracle" not in hello["selectors"]  # which knows the truth
+    assert {"self-model", "rehearsed"} < hello["selectors"].keys()
     pairs = hello["damages"].pop("several of these")
     assert all("+" in text for text in pairs)
     assert not any("+" in text for texts in hello["damages"].values() for text in texts)
@@ -140,12 +125,6 @@ def test_the_command_of_a_gait_repeats_it(explorer: Explorer, run) -> None:
     assert code == 0
     assert f"{walk['distance']:.2f} m ahead" in out
     assert ("still on its feet" in out) == (not walk["fell"])
-
-
-def test_the_damaged_robots_that_were_asked_for_last_are_kept(explorer: Explorer) -> None:
-    shown = [explorer.robot(f"all:weak@{0.9 - 0.01 * number:.2f}") for number in range(17)]
-    assert explorer.robot("all:weak@0.89") is shown[1]
-    assert explorer.robot("all:weak@0.9") is not shown[0]
 
 
 def test_a_scene_has_what_is_seen_of_a_robot(explorer: Explorer) -> None:
@@ -211,9 +190,7 @@ def test_maps_of_problems_without_a_robot(archive: str, tmp_path: Path) -> None:
             asked(shown, "walk", row=0)
     else:
         assert "surefoot rehearse mine" in hello["notes"][-1]
-        assert not {"oracle", "rehearsed"} & hello["selectors"].keys()
-        (tmp_path / "repertoire.h5").unlink()
-        assert "is gone" in asked(shown, "walk", row=0)[0]["text"]
+        assert "rehearsed" not in hello["selectors"]
 
 
 def talk(explorer: Explorer, *texts: str, until: str = "", count: int = 1) -> list[dict]:
@@ -229,7 +206,7 @@ def talk(explorer: Explorer, *texts: str, until: str = "", count: int = 1) -> li
     session = Session(explorer, send)
     for text in texts:
         session.handle(text)
-    assert all(there.acquire(timeout=30) for _ in range(count if until else 0))
+    assert all(there.acquire(timeout=120) for _ in range(count if until else 0))
     session.close()
     session.thread.join(10)
     assert not session.thread.is_alive()
@@ -239,25 +216,24 @@ def talk(explorer: Explorer, *texts: str, until: str = "", count: int = 1) -> li
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "a message must be a JSON object"),
-        ("[" * 1999, "a message must be a JSON object"),
-        ("x" * 2001, "at most 2000 characters"),
-        ('{"do": "upload"}', "do: walk, mission, video, recover, stop"),
+        ("", "not valid JSON"),
+        ("[" * 1999, "not valid JSON"),
+        ("[]", "a JSON object"),
+        ('{"do": "upload"}', "do: input should be 'walk', 'mission', 'recover' or 'stop'"),
         ('{"do": "mission"}', "start surefoot explore with --mission LOG"),
-        ('{"do": "video"}', "row of a message must be a int"),
-        ('{"do": "walk", "row": "1"}', "row of a message must be a int"),
-        ('{"do": "walk", "row": true}', "row of a message must be a int"),
-        ('{"do": "walk", "row": -1}', "its row a number of a gait"),
-        ('{"do": "walk", "row": 0, "view": 2}', "must be 0 or 1"),
+        ('{"do": "walk"}', "no gait None"),
+        ('{"do": "walk", "row": "1"}', "row: "),
+        ('{"do": "walk", "row": true}', "row: "),
+        ('{"do": "walk", "row": -1}', "row: "),
+        ('{"do": "walk", "row": 0, "view": 2}', "view: "),
+        ('{"do": "walk", "row": 0, "damage": "' + 301 * "x" + '"}', "damage: "),
         ('{"do": "walk", "row": 5000}', "there is no gait 5000"),
         ('{"do": "walk", "row": 0, "damage": "tail:lost"}', "unknown leg of the hexapod 'tail'"),
         ('{"do": "recover", "damage": ""}', "choose a damage first"),
         ('{"do": "recover", "damage": "all:weak@0.5", "selector": "best"}', "unknown selector 'best'"),
     ],
 )
-def test_whatever_a_page_sends_is_answered_in_a_sentence(
-    explorer: Explorer, text: str, sentence: str
-) -> None:
+def test_whatever_a_page_sends_is_answered_in_a_sentence(explorer, text, sentence):
     (found,) = [message for message in talk(explorer, text, until="error") if message["type"] == "error"]
     assert sentence in found["text"]
     assert "\n" not in found["text"]
@@ -273,23 +249,7 @@ def test_a_further_request_for_a_view_takes_the_place_of_what_is_under_way(explo
     assert not any(message["type"] == "recovered" for message in messages)
 
 
-def test_a_video_is_made_and_a_further_request_cancels_it(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    film = answers.film
-    monkeypatch.setattr(answers, "film", lambda *args, seconds, **more: film(*args, seconds=0.2, **more))
-    (video,) = asked(explorer, "video", row=3, damage=DAMAGE)
-    assert video["name"] == "hexapod-3-left_front-lost.mp4"
-    assert base64.b64decode(video["data"])[4:8] == b"ftyp"
-    monkeypatch.setattr(answers, "film", lambda *_, on_frame, **__: [on_frame() for _ in iter(int, 1)])
-    request = json.dumps({"do": "video", "row": 3})
-    messages = talk(explorer, request, json.dumps({"do": "walk", "row": 3}), until="walked")
-    assert [message["do"] for message in messages if message["type"] == "stopped"] == ["video"]
-
-
-def test_an_exported_page_holds_all_it_needs(
-    explorer: Explorer, recovered: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exported_page_holds_all_it_needs(explorer, recovered, tmp_path, monkeypatch):
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
     few = Explorer(
         StartingChoice(explorer.choice.file, "hexapod", RecoveryRequest(trials=4, selector="rehearsed"))
@@ -297,7 +257,6 @@ def test_an_exported_page_holds_all_it_needs(
     gaits = export_page(few, tmp_path / "page.html", damage=DAMAGE)
     text = (tmp_path / "page.html").read_text()
     assert gaits == 3
-    assert len(text) < MOST_BYTES
     (packed,) = re.findall(r'id="packed">([^<]+)<', text)
     content = json.loads(gzip.decompress(base64.b64decode(packed)))
     outside = text.replace(packed, "")
@@ -313,36 +272,3 @@ def test_an_exported_page_holds_all_it_needs(
     assert json.dumps(kept[0]) == json.dumps(first)
     for row in recorded["hello"]["recorded"]:
         assert {f"walk {row} ", f"walk {row} {DAMAGE}"} <= recorded["answers"].keys()
-
-
-def test_it_says_that_a_calibration_is_not_used(tmp_path: Path) -> None:
-    file = tmp_path / "gaits.h5"
-    write_repertoire(file, small_hexapod()[0])
-    told = [Explorer(StartingChoice(file, "gaits.h5")).hello()["notes"]]
-    result_files(file).calibration.write_bytes(b"")
-    told.append(Explorer(StartingChoice(file, "gaits.h5")).hello()["notes"])
-    assert ["The calibration next to the file is not used" in " ".join(notes) for notes in told] == [
-        False,
-        True,
-    ]
-
-
-def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
-    refused(
-        [
-            (["nothing.h5"], "nothing.h5"),
-            (["hexapod", "--port", "70000"], "'--port'"),
-            (["hexapod", "--damage", DAMAGE], "name one with --export"),
-            (["hexapod", "--export", tmp_path / "page.txt"], "must end in .html"),
-            (["hexapod", "--export", tmp_path / "no" / "page.html"], "no"),
-            (["hexapod", "--export", tmp_path / "page.html", "--damage", "x:lost"], "unknown leg"),
-            (["hexapod", "--token", "a b"], "letters, digits"),
-            (["hexapod", "--selector", "best"], "unknown selector 'best'"),
-            (["hexapod", "--selector", "oracle"], "the selector oracle knows the truth"),
-            (["hexapod", "--host", "192.0.2.1"], "nothing can listen"),
-            (["hexapod", "--host", "\udcff"], "a host is a name or an address, not '\\udcff'"),
-            (["hexapod", "--host", "nowhere.invalid"], "not known): choose another port"),
-        ],
-        "explore",
-    )
-    assert not (tmp_path / "page.html").exists()

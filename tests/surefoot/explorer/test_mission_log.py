@@ -2,8 +2,8 @@
 
 import base64
 import json
+import re
 import shlex
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from adapt.requests import RecoveryRequest
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError
 from surefoot.commands.mission import mission
-from surefoot.explorer.answers import Answers
+from surefoot.explorer.answers import Answers, Request
 from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.export import export_page
 from surefoot.explorer.mission import SCENE
@@ -60,7 +60,7 @@ def explorer(file: Path) -> Explorer:
 @pytest.fixture(scope="module")
 def played(explorer: Explorer) -> list[dict]:
     messages: list[dict] = []
-    Answers(explorer, messages.append).mission({"pictures": False}, threading.Event())
+    Answers(explorer, messages.append).answer(Request(do="mission"))
     return messages
 
 
@@ -101,9 +101,7 @@ def test_the_page_shows_where_all_bodies_were(file: Path, played: list[dict]) ->
         assert (others[:, 2] == -1e4).all() != changes
 
 
-def test_where_a_log_has_no_poses_for_a_while_the_robot_stands(
-    file: Path, played: list[dict], tmp_path: Path
-) -> None:
+def test_where_a_log_has_no_poses_for_a_while_the_robot_stands(file, played, tmp_path):
     def later(line: str) -> str:
         record = json.loads(line)
         if record.get("kind") != "poses":
@@ -118,7 +116,7 @@ def test_where_a_log_has_no_poses_for_a_while_the_robot_stands(
         "".join(later(line) + "\n" for line in file.with_name("log.jsonl").read_text().splitlines())
     )
     explorer = Explorer(StartingChoice(file, str(file), mission=log))
-    Answers(explorer, again.append).mission({"pictures": False}, threading.Event())
+    Answers(explorer, again.append).answer(Request(do="mission"))
     poses, stood = shown_poses(played), round(5 / played[1]["seconds"])
     expected = [poses[:75], np.repeat(poses[74:75], stood, axis=0), poses[75:]]
     np.testing.assert_array_equal(shown_poses(again), np.concatenate(expected))
@@ -150,65 +148,35 @@ def test_the_page_tells_what_happened_in_its_order(explorer: Explorer, played: l
     assert options[options.index("--think-episodes") + 1] == "10"
 
 
-def test_the_command_has_all_digits_of_its_numbers(file: Path, tmp_path: Path) -> None:
-    text, log = file.with_name("log.jsonl").read_text(), tmp_path / "log.jsonl"
-    others = {
-        '"seed": 1': '"seed": 20250101',
-        "2.0, 0.0": "123.4567, 0.0",
-        '"rehearsal": null': '"rehearsal": "my own.h5"',
-    }
-    for known, other in others.items():
-        text = text.replace(known, other, 1)
-    log.write_text(text)
-    command = Explorer(StartingChoice(file, "few.h5", mission=log)).hello()["mission"]["command"]
-    assert "--goal 0.4,0 --goal 123.4567,0 " in command
-    assert "--seconds 4 --within 0.25 " in command
-    assert command.endswith("--seed 20250101 --rehearsal 'my own.h5'")
-
-
 @pytest.mark.slow
 def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) -> None:
-    export_page(explorer, tmp_path / "page.html")
-    assert (tmp_path / "page.html").stat().st_size < 5_000_000
+    assert export_page(explorer, tmp_path / "page.html") > 5
 
 
 @pytest.mark.parametrize(
-    ("edit", "sentence"),
-    [
-        (lambda lines: ["x"], "no log of a mission"),
-        (lambda lines: [*lines, 100_000 * "["], "no log of a mission"),
-        (lambda lines: [lines[0].replace('"repertoire": "', '"repertoire": "0')], "another repertoire"),
-        (lambda lines: [line for line in lines if '"poses"' not in line], "no poses of the robot"),
-        (
-            lambda lines: [line.replace('"times": "', '"times": "AAAA') for line in lines],
-            "poses that are damaged",
-        ),
-        (lambda lines: [line.replace("left_front:lost", "healthy") for line in lines], "of another robot"),
-        (
-            lambda lines: [line.replace('"damage": "healthy"', '"damage": "tail:lost"') for line in lines],
-            "tail",
-        ),
-        (lambda lines: [*lines[:-1], lines[-1][:9]], "not a whole one"),
-        (lambda lines: [lines[0].replace('"goals": [', '"goals": {}, "x": ['), *lines[1:]], "no log of a"),
-        (lambda lines: [line.replace('"time": ', '"time": 1e400, "x": ') for line in lines], "no log of a"),
-        (
-            lambda lines: [line.replace("healthy", f"left_front:weak:0.{n}") for n, line in enumerate(lines)],
-            "different damages: at most 3 can be shown",
-        ),
-        (
-            lambda lines: [line.replace('"path": [[', '"path": [["x", "x", ') for line in lines],
-            "no log of a mission",
-        ),
+    ("old", "new", "sentence"),
+    [  # a regular expression, what takes its place, and what is said of the log
+        (r"(?s).+", "x", "no log of a mission"),
+        (r"\Z", 100_000 * "[" + "\n", "no log of a mission"),
+        (r'"goals": \[', '"goals": {}, "x": [', "no log of a mission"),
+        (r'"time": ', '"time": 1e400, "x": ', "no log of a mission"),
+        (r'"path": \[\[', '"path": [["x", "x", ', "no log of a mission"),
+        (r".{50}\n\Z", "\n", "not a whole one"),
+        (r'"repertoire": "', '"repertoire": "0', "another repertoire"),
+        (r'.*"poses".*\n', "", "no poses"),
+        (r'"times": "', '"times": "AAAA', "damaged"),
+        (r"left_front:lost", "healthy", "another robot"),
+        (r'"damage": "healthy"', '"damage": "tail:lost"', "tail"),
+        (r"healthy", lambda found: f"left_front:weak:0.{found.start()}", "at most 3"),
     ],
 )
-def test_a_bad_log_is_refused_in_a_sentence(
-    file: Path, tmp_path: Path, refused, monkeypatch, edit, sentence: str
-) -> None:
+def test_a_bad_log_is_refused_in_a_sentence(file, tmp_path, run, monkeypatch, old, new, sentence):
     monkeypatch.setattr("surefoot.explorer.mission._MOST_DAMAGES", 3)
     bad = tmp_path / "bad.jsonl"
-    lines = file.with_name("log.jsonl").read_text().splitlines()
-    bad.write_text("".join(f"{line}\n" for line in edit(lines)))
-    refused([([file, "--mission", bad, "--export", tmp_path / "page.html"], sentence)], "explore")
+    bad.write_text(re.sub(old, new, file.with_name("log.jsonl").read_text()))
+    code, _, err = run("explore", file, "--mission", bad, "--export", tmp_path / "page.html")
+    assert (code, err.count("\n")) == (2, 1)
+    assert sentence in err
 
 
 def test_poses_that_no_log_can_hold(tmp_path: Path) -> None:

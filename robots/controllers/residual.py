@@ -1,0 +1,384 @@
+"""`Residual`: gaits around a frozen policy that others trained.
+
+With the policy's action p, time t since the episode began, and each joint's own numbers,
+
+    target = home + share of the leg · scale · p + offset + amplitude · sin(2π f t + phase)
+
+is sent to the joint's motor. The command that the policy observes belongs to the gait, and its turn holds the
+heading. Parameters of zeros are the policy alone.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robots.compilation import call_address, compiled
+from robots.controllers.controller import Controller, Mirror, Reflection
+from robots.controllers.foreign import Foreign
+from robots.controllers.graph import Graph
+from robots.controllers.network import Network, run_network
+
+_SPREAD = 0.3  # [rad or m] of an offset or an amplitude for a parameter of 1
+_SHARE = 0.4  # of the policy's action for a parameter of 1
+_FREQUENCY, _TEMPO = 2.0, 0.3  # [Hz] of the waves, and the change of its logarithm for a parameter of 1
+_BEGINS = 0.5  # [s] in which a residual sets in, and in which one takes the place of another
+_MIRRORED = 5.0  # from which the last parameter says that the policy runs as its mirror image
+_NEVER = np.float32(-1e9)  # a step so long ago that nothing is left of what was before it
+
+# What the policy observes is made of numbers that are new in each control step, now or some steps ago.
+# The kernel's first argument holds these counts, and then rows of as many as `_LENGTH` says: of each
+# number what it is made of, which one of that, of which joint it is, and its image in a mirror; of each
+# input of the policy its number and how many steps ago; of each joint its place in the policy's order,
+# and its image; then the program of the network.
+_SEEN, _INPUTS, _JOINTS, _LAYERS, _ADDRESS, _HEADING, _BLEND, _DEPTH, _LENGTH, _COUNTS = range(10)
+_KIND, _SOURCE, _JOINT, _IMAGE, _NUMBER, _LAG, _PLACE, _OTHER_SIDE, _PROGRAM = range(9)
+SENSED, ANGLE, ACTED, TOLD, WAVE = range(5)
+# Rows of the memory: of each number a factor, what is then added, and its sign in a mirror; of each input
+# its limit and its scale; of each joint the action at home, for a policy's 1 and for 1 rad, and its sign
+# in a mirror; the most and the least that is told; two residuals, as it is and the one before it; since
+# when it is; two rows for the network; the policy's last action; the numbers of the last steps; the
+# network's constants.
+(
+    _UNIT, _SHIFT, _SIGN, _LIMIT, _SCALE, _HOME, _REACH, _PER_UNIT, _TURNED, _MOST, _LEAST, _NOW,
+) = range(12)  # fmt: skip
+_OFFSET, _SHARES, _AMPLITUDE, _PHASE, _REST, _RESIDUAL = range(6)
+_BEFORE = _NOW + _RESIDUAL
+_SINCE, _FRONT, _BACK, _LAST, _PAST = range(_BEFORE + _RESIDUAL, _BEFORE + _RESIDUAL + 5)
+# In the last row of a residual: what is told, the turn of waves in a control step, whether it is mirrored.
+_AHEAD, _LEFT, _TURN, _PACE, _FLIPPED = range(5)
+
+
+def _act(
+    sizes: np.ndarray,
+    memory: np.ndarray,
+    _parameters: np.ndarray,
+    observation: np.ndarray,
+    step: int,
+    action: np.ndarray,
+) -> None:
+    """Run the policy and add the residual; see `Controller.kernel`."""
+    table, depth = sizes[_COUNTS:].reshape(-1, sizes[_LENGTH]), sizes[_DEPTH]
+    if step == 0:
+        memory[_LAST] = 0
+        memory[_SINCE, 0] = _NEVER
+    new = min(np.float32(1), np.float32(step - memory[_SINCE, 0]) / np.float32(sizes[_BLEND]))
+    begun = min(np.float32(1), np.float32(step) / np.float32(sizes[_BLEND]))
+    _see(sizes, table, memory, observation, step, new, begun)
+    flipped = memory[_NOW + _REST, _FLIPPED] > 0
+    for i in range(sizes[_INPUTS]):
+        number = table[_NUMBER, i]
+        past = memory[_PAST + (step - table[_LAG, i]) % depth]
+        value = memory[_SIGN, number] * past[table[_IMAGE, number]] if flipped else past[number]
+        memory[_FRONT, i] = memory[_SCALE, i] * min(max(value, -memory[_LIMIT, i]), memory[_LIMIT, i])
+    constants, program = memory[_PAST + depth :].reshape(-1), table[_PROGRAM:].reshape(-1)
+    if sizes[_ADDRESS]:
+        call_address(sizes[_ADDRESS], memory[_FRONT].ctypes.data, step)
+    else:
+        run_network(program, sizes[_LAYERS], constants, memory[_FRONT], memory[_BACK])
+    for j in range(sizes[_JOINTS]):
+        told = memory[_FRONT, table[_PLACE, j]]
+        if flipped:
+            told = memory[_TURNED, j] * memory[_FRONT, table[_PLACE, table[_OTHER_SIDE, j]]]
+        memory[_LAST, j] = told
+        share = _blended(memory, _SHARES, j, new)
+        moved = new * _moved(memory, _NOW, j, step)
+        if new < 1:
+            moved += (1 - new) * _moved(memory, _BEFORE, j, step)
+        wanted = memory[_HOME, j] + share * memory[_REACH, j] * told + begun * memory[_PER_UNIT, j] * moved
+        action[j] = min(max(wanted, np.float32(-1)), np.float32(1))
+
+
+@compiled()
+def _see(
+    sizes: np.ndarray,
+    table: np.ndarray,
+    memory: np.ndarray,
+    observation: np.ndarray,
+    step: int,
+    new: np.float32,
+    begun: np.float32,
+) -> None:
+    """Write the numbers of a control step; the first step fills those before it."""
+    now = memory[_PAST + step % sizes[_DEPTH]]
+    for i in range(sizes[_SEEN]):
+        kind, source, j = table[_KIND, i], table[_SOURCE, i], table[_JOINT, i]
+        unit, shift = memory[_UNIT, i], memory[_SHIFT, i]
+        if kind == ACTED:
+            now[i] = memory[_LAST, j]
+        elif kind == WAVE:
+            now[i] = math.sin(unit * step + shift)
+        elif kind == TOLD:
+            value = _blended(memory, _REST, source, new)
+            if source == _TURN and sizes[_HEADING] >= 0:
+                value -= unit * observation[sizes[_HEADING]]
+            now[i] = begun * min(max(value, memory[_LEAST, source]), memory[_MOST, source])
+        else:
+            now[i] = unit * observation[source] + shift
+            if kind == ANGLE:  # without the offset, as if the joint's home were there
+                now[i] -= _blended(memory, _OFFSET, j, new)
+    if step == 0:
+        for lag in range(1, sizes[_DEPTH]):
+            memory[_PAST + lag] = memory[_PAST]
+
+
+@compiled()
+def _blended(memory: np.ndarray, row: int, column: int, new: np.float32) -> np.float32:
+    return new * memory[_NOW + row, column] + (np.float32(1) - new) * memory[_BEFORE + row, column]
+
+
+@compiled()
+def _moved(memory: np.ndarray, first: int, j: int, step: int) -> np.float32:
+    """How far a residual moves a joint's target [rad or m]."""
+    wave = math.sin(memory[first + _REST, _PACE] * step + memory[first + _PHASE, j])
+    return np.float32(memory[first + _OFFSET, j] + memory[first + _AMPLITUDE, j] * wave)
+
+
+class Seen(NamedTuple):
+    """A number of which what a policy observes is made: factor · value + shift."""
+
+    kind: int  # what it is made of
+    source: int  # number of the observation, or of the command
+    joint: int  # its number, or -1
+    factor: float  # of a wave what its phase grows by in a control step
+    shift: float = 0.0  # of a wave the first phase
+
+
+class Inputs(NamedTuple):
+    """What a policy with i inputs observes."""
+
+    seen: tuple[Seen, ...]  # the numbers that it is made of
+    rows: np.ndarray  # of each input which of these, and how many control steps ago, (2, i)
+    factors: np.ndarray  # of each input its limit and then its scale, (2, i)
+    heading: int  # number of the observation that tells the heading, or -1
+
+    def images(self, mirror: Mirror) -> Reflection | None:
+        """What becomes of the numbers in a robot's mirror; None where one has no image."""
+        observations, actions = mirror
+        places = {number[:3]: i for i, number in enumerate(self.seen)}
+        images, signs = [], []
+        for i, (kind, source, joint, *_) in enumerate(self.seen):
+            if kind in (TOLD, WAVE):
+                image, sign = i, -1.0 if kind == TOLD and source != _AHEAD else 1.0
+            else:
+                other = int(actions.images[joint]) if joint >= 0 else -1
+                seen = int(observations.images[source]) if kind != ACTED else 0
+                image = places.get((kind, seen, other), -1)
+                sign = float(actions.signs[joint] if kind == ACTED else observations.signs[source])
+            images.append(image)
+            signs.append(sign)
+        return Reflection(np.array(images), np.array(signs)) if min(images) >= 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class Residual(Controller):
+    """Gaits around a frozen policy.
+
+    A parameter vector holds the command (3) and, unless it is the policy alone, the offset of each joint, the
+    share of each leg, the amplitude and the phase of each joint and the frequency; then a number that says
+    whether the policy runs as its mirror image.
+    """
+
+    network: Network | Foreign
+    inputs: Inputs
+    places: np.ndarray  # the number of each joint among the policy's actions, (a,)
+    home: np.ndarray  # action of each joint where the policy's is 0, (a,)
+    reach: np.ndarray  # what is added to it for a policy's 1, (a,)
+    per_unit: np.ndarray  # action of each joint for an offset of 1 rad or m, (a,)
+    legs: np.ndarray  # number of each joint's leg, (a,)
+    told: np.ndarray  # by default, at least and at most, (3, 3)
+    waves: bool  # whether there is a residual, not the command alone
+    control_step: float  # [s]
+    mirror: Mirror | None  # of the numbers that the policy sees and of the joints; None if nobody knows
+    checksum: str  # of the policy
+    observation_dim: int
+
+    sigma0 = 0.4
+    step_sizes = (0.4, 0.4)
+    kernel = staticmethod(_act)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether parameters mean the same."""
+        return isinstance(other, Residual) and self._meaning == other._meaning
+
+    def __hash__(self) -> int:
+        return hash(self._meaning)
+
+    @property
+    def _meaning(self) -> tuple:
+        inputs, arrays = self.inputs, (self.places, self.home, self.reach, self.told, self.legs)
+        numbers = (inputs.seen, self.waves, self.control_step, self.mirror is None)
+        return self.checksum, *numbers, *(part.tobytes() for part in (inputs.rows, inputs.factors, *arrays))
+
+    @property
+    def action_dim(self) -> int:  # type: ignore[override]
+        """Number of outputs."""
+        return len(self.places)
+
+    @property
+    def parameter_count(self) -> int:
+        """See the class."""
+        return 4 + self.waves * (3 * self.action_dim + self._leg_count + 1)
+
+    @property
+    def _leg_count(self) -> int:
+        return int(self.legs.max()) + 1
+
+    @property
+    def _blend(self) -> int:
+        """Control steps in which a residual sets in."""
+        return max(1, round(_BEGINS / self.control_step))
+
+    @property
+    def holds_heading(self) -> bool:
+        """See `Controller`: whether it sees its heading and tells the policy to turn against it."""
+        return self.inputs.heading >= 0
+
+    @property
+    def shape(self) -> str:
+        """For example `policy-45-0f3a9c21`."""
+        return f"policy-{self.parameter_count}-{self.checksum}"
+
+    @property
+    def label(self) -> str:
+        """The kind and its sizes."""
+        return f"policy of {self.network.inputs} inputs" + " with a residual" * self.waves
+
+    def initial(self, rng: np.random.Generator) -> np.ndarray:
+        """The policy alone, (p,) float32."""
+        return np.zeros(self.parameter_count, np.float32)
+
+    def arguments(self) -> tuple[np.ndarray, np.ndarray]:
+        """See `Controller.arguments`, and the head of this file for what they are."""
+        program, constants, address = self.network.program()
+        seen, inputs, joints = len(self.inputs.seen), self.network.inputs, self.action_dim
+        depth = 1 + int(self.inputs.rows[1].max())
+        length = max(self.network.width, seen, inputs, joints, 5)
+        rows = np.zeros((_PROGRAM + -(-len(program) // length), length), np.int64)
+        memory = np.zeros((_PAST + depth + -(-len(constants) // length), length), np.float32)
+        columns = np.array(self.inputs.seen)
+        rows[:_IMAGE, :seen], memory[: _SHIFT + 1, :seen] = columns[:, :3].T, columns[:, 3:].T
+        rows[_NUMBER : _LAG + 1, :inputs], memory[_LIMIT : _SCALE + 1, :inputs] = self.inputs[1:3]
+        if self.mirror:
+            rows[_IMAGE, :seen], memory[_SIGN, :seen] = self.mirror.observations
+            rows[_OTHER_SIDE, :joints], memory[_TURNED, :joints] = self.mirror.actions
+        rows[_PLACE, :joints] = self.places
+        memory[_HOME, :joints], memory[_REACH, :joints] = self.home, self.reach
+        memory[_PER_UNIT, :joints] = self.per_unit
+        memory[_LEAST, :3], memory[_MOST, :3] = self.told[1:]
+        rows[_PROGRAM:].reshape(-1)[: len(program)] = program
+        memory[_PAST + depth :].reshape(-1)[: len(constants)] = constants
+        counts = [
+            seen,
+            inputs,
+            joints,
+            len(program) // 4,
+            address,
+            self.inputs.heading,
+            self._blend,
+            depth,
+            length,
+        ]
+        return np.concatenate([counts, rows.reshape(-1)]), memory
+
+    def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
+        """Write what the parameters mean."""
+        joints, legs = self.action_dim, self._leg_count
+        residual = memory[_NOW : _NOW + _RESIDUAL]
+        default, least, most = self.told
+        residual[_REST, :3] = default + parameters[:3] * (most - least) / 3
+        residual[_REST, _FLIPPED] = self.mirror is not None and parameters[-1] > _MIRRORED
+        residual[_SHARES, :joints] = 1
+        if self.waves:
+            offsets, shares, amplitudes, phases, (tempo, _) = np.split(
+                parameters[3:], np.cumsum([joints, legs, joints, joints])
+            )
+            residual[_OFFSET, :joints] = _SPREAD * offsets
+            residual[_SHARES, :joints] = np.clip(1 + _SHARE * shares, 0, 2)[self.legs]
+            residual[_AMPLITUDE, :joints] = _SPREAD * amplitudes
+            residual[_PHASE, :joints] = 2 * np.pi * phases
+            frequency = _FREQUENCY * math.exp(min(_TEMPO * float(tempo), 2.0))
+            residual[_REST, _PACE] = 2 * np.pi * frequency * self.control_step
+
+    def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
+        """See `Controller.written`: the policy is in the graph, too."""
+        _, memory = self.arguments()
+        self.prepare(parameters, memory)
+        joints, rest = self.action_dim, memory[_NOW + _REST]
+        last, part = graph.recalled(joints)
+        begun = graph.of("Min", graph.of("Div", graph.step, float(self._blend)), 1.0)
+        told = self.network.written(graph, self._fed(graph, observation, last, begun, memory))
+        told = graph.chosen(told, self.places)
+        if rest[_FLIPPED]:
+            assert self.mirror is not None
+            images, signs = self.mirror.actions
+            told = graph.of("Mul", graph.chosen(told, images), signs)
+        graph.keep(part, told)
+        wave = graph.of(
+            "Sin", graph.of("Add", graph.of("Mul", graph.step, rest[_PACE]), memory[_NOW + _PHASE, :joints])
+        )
+        moved = graph.of(
+            "Add", graph.of("Mul", wave, memory[_NOW + _AMPLITUDE, :joints]), memory[_NOW + _OFFSET, :joints]
+        )
+        moved = graph.of("Mul", graph.of("Mul", moved, begun), self.per_unit)
+        shared = graph.of("Mul", told, memory[_NOW + _SHARES, :joints] * self.reach)
+        return graph.clipped(graph.of("Add", graph.of("Add", shared, moved), self.home), -1.0, 1.0)
+
+    def _fed(self, graph: Graph, observation: str, last: str, begun: str, memory: np.ndarray) -> str:
+        """What the policy observes, (1, i), of an observation and of its last action."""
+        seen = self.inputs.seen
+        kinds, sources, joints = np.array([number[:3] for number in seen]).T
+        factors, shifts = np.array([number[3:] for number in seen], np.float32).T
+        commands, waves = (np.flatnonzero(kinds == kind) for kind in (TOLD, WAVE))
+        plain = np.flatnonzero((kinds != TOLD) & (kinds != WAVE))
+        acted, angles = kinds == ACTED, kinds == ANGLE
+        shifts[angles] -= memory[_NOW + _OFFSET][joints[angles]]
+        places = np.where(acted, self.observation_dim + joints, sources)[plain]
+        rows = graph.chosen(graph.together(observation, last), places)
+        rows = graph.of("Mul", rows, np.where(acted, 1, factors)[plain])
+        parts = [graph.of("Add", rows, np.where(acted, 0, shifts)[plain])]
+        if len(commands):
+            asked, least, most = memory[[_NOW + _REST, _LEAST, _MOST]][:, sources[commands]]
+            turns = np.where(sources[commands] == _TURN, factors[commands], 0) * (self.inputs.heading >= 0)
+            heading = graph.chosen(observation, [max(self.inputs.heading, 0)])
+            value = graph.of("Sub", asked, graph.of("Mul", heading, turns))
+            parts.append(graph.of("Mul", graph.clipped(value, least, most), begun))
+        if len(waves):
+            phases = graph.of("Add", graph.of("Mul", graph.step, factors[waves]), shifts[waves])
+            parts.append(graph.of("Sin", phases))
+        order = np.argsort(np.concatenate([plain, commands, waves]), kind="stable")
+        now = graph.chosen(graph.together(*parts), order)
+        numbers, lags = self.inputs.rows
+        every = graph.recent(now, len(seen), int(lags.max()))
+        images, signs = np.arange(len(seen)), np.ones(len(seen))
+        if memory[_NOW + _REST, _FLIPPED]:
+            assert self.mirror is not None
+            images, signs = self.mirror.observations
+        rows = graph.chosen(every, lags * len(seen) + images[numbers])
+        limits, scales = self.inputs.factors
+        rows = graph.clipped(graph.of("Mul", rows, signs[numbers]), -limits, limits)
+        return graph.of("Mul", rows, scales)
+
+    def change(self, parameters: np.ndarray, memory: np.ndarray, step: int) -> None:
+        """See `Controller.change`: within half a second."""
+        memory[_BEFORE : _BEFORE + _RESIDUAL] = memory[_NOW : _NOW + _RESIDUAL]
+        memory[_SINCE, 0] = step
+        self.prepare(parameters, memory)
+
+    def mirrored(self, parameters: np.ndarray, mirror: Mirror) -> np.ndarray | None:
+        """See `Controller.mirrored`: None where it is not known what the policy observes in a mirror."""
+        if self.mirror is None:
+            return None
+        found, joints, legs = np.array(parameters), self.action_dim, self._leg_count
+        found[:, 1:3] *= -1
+        found[:, -1] = 2 * _MIRRORED - found[:, -1]
+        if self.waves:
+            leg_images = [int(self.legs[mirror.actions.images[self.legs == leg][0]]) for leg in range(legs)]
+            at = 3 + np.cumsum([0, joints, legs, joints])
+            for first in (at[0], at[2]):
+                part = found[:, first : first + joints]
+                part[:] = mirror.actions.of(part.T).T
+            found[:, at[1] : at[2]] = parameters[:, at[1] : at[2]][:, leg_images]
+            found[:, at[3] : at[3] + joints] = parameters[:, at[3] : at[3] + joints][:, mirror.actions.images]
+        return found

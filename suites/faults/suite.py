@@ -1,0 +1,169 @@
+"""`FaultSuite`: a policy or gait walks, turns and stands while something breaks, by a protocol."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from adapt.mission.simulated import SimulatedWorld
+from repertoire.repertoire import Repertoire
+from robots.controllers.policy import PolicyDescription
+from robots.errors import InvalidFileError
+from robots.files.records import validate
+from robots.importing.policy_check import commanded
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from suites.faults.protocol import Case, Command, Protocol, common_cases
+from suites.faults.report import write_report
+from suites.faults.results import FaultRecord
+from suites.records import read_record, write_record
+from suites.suite import Key, Suite
+
+_STOOD = 0.5  # [m] from where it stood beyond which a robot that is told to stand has not
+
+
+class Walker(NamedTuple):
+    """A policy or a gait: a robot, what drives it, and which of its commands it can be told."""
+
+    robot: Robot
+    parameters: np.ndarray
+    speeds: Mapping[Command, tuple[float, float, float]]  # [m/s, m/s, rad/s]; empty of what follows none
+
+    @property
+    def checksum(self) -> str:
+        """Of all that it is."""
+        parts = self.robot.xml.encode(), self.robot.yaml.encode(), self.parameters.tobytes()
+        policies = (self.robot.files[name] for name in sorted(self.robot.files))
+        return hashlib.sha256(b"".join([*parts, *policies])).hexdigest()[:16]
+
+
+def policy_walker(robot: Robot) -> Walker:
+    """The policy alone of a robot of `with_policy`, which is told half of its fastest turn."""
+    description, controller = robot.description.controller, robot.controller
+    assert isinstance(description, PolicyDescription)
+    turn = description.command.most[2] / 2
+    speeds = {"ahead": description.command.default, "turn": (0.0, 0.0, turn), "stand": (0.0, 0.0, 0.0)}
+    alone = controller.initial(np.random.default_rng(0))
+    return Walker(robot, alone, speeds)  # type: ignore[arg-type]
+
+
+def gait_walker(repertoire: Repertoire) -> Walker:
+    """The best gait of a repertoire, which walks ahead."""
+    return Walker(repertoire.robot, repertoire.gaits.solutions[repertoire.best()], {})
+
+
+@dataclass(frozen=True)
+class FaultTrial:
+    """An episode of a policy or gait."""
+
+    number_of_case: int
+    case: Case
+    command: Command
+    method: str
+    number: int
+
+    @property
+    def key(self) -> Key:
+        """Command and number of the case, who walks, and the number of the episode."""
+        return f"{self.command}-{self.number_of_case:03d}", self.method, self.number
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FaultSuite(Suite):
+    """Episodes of policies and gaits of one robot; the same seed for all of them.
+
+    Attributes:
+        walkers: by their names.
+        protocol: what breaks.
+        seeds: episodes of each case and command.
+    """
+
+    name: str = "faults"
+    walkers: Mapping[str, Walker]
+    protocol: Protocol
+    seeds: int = 3
+    suffix: ClassVar[str] = ".json"
+
+    def identity(self) -> Mapping[str, Any]:
+        """What the results are a function of."""
+        protocol = self.protocol.model_dump(mode="json", exclude={"commands"})
+        return {"study": self.name, "protocol": protocol, "seed": self.seed}
+
+    def plan(self) -> list[FaultTrial]:
+        """The first episode of every case, command and walker, then the second, and so on."""
+        return [
+            FaultTrial(place, case, command, method, number)
+            for number in range(self.seeds)
+            for command in self.protocol.commands
+            for place, case in enumerate(self._cases)
+            for method, walker in self.walkers.items()
+            if command == "ahead" or command in walker.speeds
+        ]
+
+    def trial_seed(self, key: Key) -> int:
+        """Seed of an episode, the same for all who walk."""
+        case = int(key[0].rpartition("-")[2])
+        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case)[0])
+
+    def run(self, trial: FaultTrial, folder: Path, report: Callable[[float], None]) -> FaultRecord:
+        """Run an episode."""
+        walker, seed, seconds = self.walkers[trial.method], self.trial_seed(trial.key), self.protocol.seconds
+        told = walker.speeds.get(trial.command)
+        robot = commanded(walker.robot, told) if told else walker.robot
+        steps = round(seconds / robot.control_step)
+        world = SimulatedWorld(
+            robot.with_episode_steps(steps + 1), trial.case.changes(robot, seconds), seed=seed
+        )
+        walked = world.drive(0, walker.parameters, steps, abrupt=True)
+        survived, episodes = len(walked.trace) * robot.control_step, walked.episodes
+        assert episodes.turned is not None
+        stood = survived if np.hypot(walked.end.x, walked.end.y) < _STOOD else 0.0
+        made, asked = {
+            "ahead": (episodes.distances[0], told and told[0] * seconds),
+            "turn": (episodes.turned[0], told and told[2] * seconds),
+            "stand": (stood, seconds),
+        }[trial.command]
+        case, method, number = trial.key
+        return FaultRecord(
+            case=case,
+            method=method,
+            number=number,
+            seed=seed,
+            walker=self._checksums[method],
+            fault=trial.case.name,
+            command=trial.command,
+            made=float(made),
+            asked=asked,
+            fell_after=survived if walked.fell else None,
+        )
+
+    def read(self, path: Path) -> FaultRecord:
+        """Read a result; that of another fault or of another walker of the same name is refused."""
+        result = read_record(path, "episode with a fault", partial(validate, FaultRecord))
+        number = int(result.case.rpartition("-")[2])
+        expected = self._cases[number].name if number < len(self._cases) else "no fault"
+        if result.fault != expected:
+            raise InvalidFileError(f"{path} holds an episode with {result.fault}, not with {expected}")
+        if self._checksums.get(result.method, result.walker) != result.walker:
+            raise InvalidFileError(f"{path} holds an episode of another {result.method}: use another folder")
+        return result
+
+    def write(self, path: Path, result: FaultRecord) -> None:
+        """Write a result."""
+        write_record(path, result)
+
+    def report(self, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
+        """Write the tables."""
+        return write_report(next(iter(self.walkers.values())).robot.name, results, folder)
+
+    @cached_property
+    def _checksums(self) -> dict[str, str]:
+        return {name: walker.checksum for name, walker in self.walkers.items()}
+
+    @cached_property
+    def _cases(self) -> list[Case]:
+        return common_cases(self.protocol, [walker.robot for walker in self.walkers.values()])

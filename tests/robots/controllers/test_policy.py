@@ -1,0 +1,304 @@
+"""Policies of others and residuals around them: a computation by hand and onnxruntime are the judges."""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from robots.controllers.controller import Actor
+from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, UnknownNameError
+from robots.importing.policies import with_policy
+from robots.robot import Robot, load_robot, read_robot, robot_from_text
+from robots.simulation.stepper import Stepper
+from surefoot.commands.main import cli
+
+onnxruntime = pytest.importorskip("onnxruntime")
+JOINTS, HISTORY, PERIOD = 12, 3, 0.7
+# as the map below has them: of three steps each, the last one last
+TERMS = {
+    "gyroscope": 3,
+    "gravity": 3,
+    "joint_position": JOINTS,
+    "joint_speed": JOINTS,
+    "action": JOINTS,
+    "command": 3,
+}
+INPUTS = HISTORY * sum(TERMS.values()) + 6
+
+
+def policy(inputs: int = INPUTS, outputs: int = JOINTS, *, unit: str = "Tanh", bias: float = 0.0) -> bytes:
+    rng = np.random.default_rng(0)
+    sizes, nodes, constants, name = (inputs, 16, outputs), [], [], "obs"
+    for layer, (rows, columns) in enumerate(itertools.pairwise(sizes)):
+        weights = rng.normal(size=(rows, columns)).astype(np.float32) / math.sqrt(rows)
+        biases = bias + 0.1 * rng.normal(size=columns)
+        constants += [
+            numpy_helper.from_array(weights, f"w{layer}"),
+            numpy_helper.from_array(biases.astype(np.float32), f"b{layer}"),
+        ]
+        nodes += [helper.make_node("Gemm", [name, f"w{layer}", f"b{layer}"], [f"h{layer}"])]
+        nodes += [helper.make_node(unit, [f"h{layer}"], [f"a{layer}"])]
+        name = f"a{layer}"
+    graph = helper.make_graph(
+        nodes,
+        "policy",
+        [helper.make_tensor_value_info("obs", TensorProto.FLOAT, [1, inputs])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, outputs])],
+        constants,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    return model.SerializeToString()
+
+
+MAP = f"""
+controller:
+  observes:
+    - {{term: gyroscope, scale: 0.25, clip: 1.0, history: {HISTORY}, oldest_first: true}}
+    - {{term: gravity, history: {HISTORY}, oldest_first: true}}
+    - {{term: joint_position, history: {HISTORY}, oldest_first: true}}
+    - {{term: joint_speed, scale: 0.05, history: {HISTORY}, oldest_first: true}}
+    - {{term: action, history: {HISTORY}, oldest_first: true}}
+    - {{term: command, scale: [2.0, 2.0, 0.25], history: {HISTORY}, oldest_first: true}}
+    - {{term: phase, period: {PERIOD}, phases: [0.0, 0.5]}}
+    - {{term: clock, period: {PERIOD}}}
+  joints: [JOINTS]
+  scale: 0.25
+  command: {{default: [0.4, 0.0, 0.0], least: [-1.0, -0.5, -1.0], most: [1.0, 0.5, 1.0], heading_gain: 0.8}}
+"""
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    """The quadruped around a policy with random weights, in another order of joints."""
+    folder, own = tmp_path_factory.mktemp("policy"), load_robot("quadruped")
+    order = sorted(own.description.joints)
+    (folder / "policy.onnx").write_bytes(policy())
+    (folder / "map.yaml").write_text(MAP.replace("JOINTS", ", ".join(order)))
+    return with_policy(own, folder / "policy.onnx", folder / "map.yaml")
+
+
+def expected_actions(
+    robot: Robot, parameters: np.ndarray, steps: int, seed: int = 3
+) -> tuple[np.ndarray, np.ndarray]:
+    """Actions of the controller along an episode, and what the formula says with onnxruntime."""
+    description = robot.description.controller
+    session = onnxruntime.InferenceSession(robot.files["policy.onnx"])
+    joints, order = list(robot.description.joints), list(description.joints)
+    home = np.array([description.home[joint] for joint in joints])
+    offset, share = 0.3 * parameters[3:15], np.clip(1 + 0.4 * parameters[15:19], 0, 2).repeat(3)
+    amplitude, phase = 0.3 * parameters[19:31], 2 * np.pi * parameters[31:43]
+    frequency = 2 * math.exp(0.3 * parameters[43])
+    least, most = np.array(description.command.least), np.array(description.command.most)
+    told = np.array(description.command.default) + parameters[:3] * (most - least) / 3
+    stepper, actor, last, past = Stepper(robot), Actor(robot.controller), np.zeros(JOINTS), []
+    stepper.reset(seed)
+    found, wanted = [], []
+    for step in range(steps):
+        data, t = stepper.data, step * robot.control_step
+        torso = data.body(robot.description.torso).xmat.reshape(3, 3)
+        begun, yaw = min(1, t / 0.5), math.atan2(torso[1, 0], torso[0, 0])
+        command = begun * np.clip(told - [0, 0, 0.8 * yaw], least, most)
+        positions = np.array([data.joint(joint).qpos[0] for joint in joints]) - home - offset
+        speeds = np.array([data.joint(joint).qvel[0] for joint in joints])
+        places = [joints.index(joint) for joint in order]
+        now = {
+            "gyroscope": 0.25 * np.clip(data.qvel[3:6], -1, 1),
+            "gravity": torso.T @ [0, 0, -1],
+            "joint_position": positions[places],
+            "joint_speed": 0.05 * speeds[places],
+            "action": last,
+            "command": command * [2, 2, 0.25],
+        }
+        past = [*past, now][-HISTORY:] if past else [now] * HISTORY
+        seen = np.concatenate([moment[term] for term in TERMS for moment in past])
+        turn = 2 * np.pi * t / PERIOD
+        legs = [math.cos(turn), math.cos(turn + np.pi), math.sin(turn), math.sin(turn + np.pi)]
+        clock = [*legs, math.sin(turn), math.cos(turn)]
+        inputs = np.concatenate([seen, clock]).astype(np.float32)
+        last = session.run(None, {"obs": inputs[None]})[0][0].astype(np.float64)
+        wave = offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)
+        wanted.append(home + share * 0.25 * last[[order.index(joint) for joint in joints]] + begun * wave)
+        action = actor(parameters, stepper.state.observation, step)
+        found.append(robot.targets.mean(axis=1) + np.diff(robot.targets)[:, 0] / 2 * action)
+        stepper.step(action)
+    return np.array(found), np.array(wanted)
+
+
+@pytest.mark.parametrize("size", [0.0, 0.5])
+def test_targets_are_those_of_the_formula_with_the_policy_by_onnxruntime(robot: Robot, size: float) -> None:
+    parameters = size * np.random.default_rng(1).normal(size=45)
+    parameters[-1] = 0.0
+    found, wanted = expected_actions(robot, parameters.astype(np.float32), 60)
+    np.testing.assert_allclose(found, wanted, atol=2e-5)
+    assert np.ptp(wanted, axis=0).max() > 0.05  # something happens
+
+
+def test_episodes_in_compiled_code_are_those_of_single_steps(robot: Robot) -> None:
+    whole, single = (Stepper(robot.with_episode_steps(60)) for _ in range(2))
+    parameters = 0.2 * np.random.default_rng(2).normal(size=45).astype(np.float32)
+    whole.run(np.zeros(45), 1)  # whose memory is not that of the next
+    whole.run(parameters, 5)
+    single.reset(5)
+    while not single.drive(parameters):
+        pass
+    assert whole.tally == single.tally
+
+
+def test_the_mirror_image_of_a_gait_does_the_mirror_image(robot: Robot) -> None:
+    from robots.symmetry import find_symmetry
+
+    controller, mirror = robot.controller, find_symmetry(robot)
+    assert mirror is not None
+    assert controller.mirror is not None
+    rng = np.random.default_rng(3)
+    parameters = 0.5 * rng.normal(size=(1, 45)).astype(np.float32)
+    image = controller.mirrored(parameters, mirror)
+    np.testing.assert_allclose(controller.mirrored(image, mirror), parameters, atol=1e-5)
+    one, other = Actor(controller), Actor(controller)
+    for step in range(5):
+        seen = rng.normal(size=robot.observation_dim).astype(np.float32)
+        action = one(parameters[0], seen, step)
+        mirrored = other(image[0], mirror.observations.of(seen).astype(np.float32), step)
+        np.testing.assert_allclose(mirrored, mirror.actions.of(action), atol=2e-5)
+
+
+def test_another_gait_takes_over_within_half_a_second(robot: Robot) -> None:
+    rng = np.random.default_rng(4)
+    first, second = 0.8 * rng.normal(size=(2, 45)).astype(np.float32)
+    first[-1] = second[-1] = 0.0
+    seen = np.zeros(robot.observation_dim, np.float32)
+    actor, alone = Actor(robot.controller), Actor(robot.controller)
+    actions = np.array([actor(first if step < 50 else second, seen, step) for step in range(100)])
+    jumps = abs(np.diff(actions, axis=0)).max(axis=1)
+    assert jumps[49] < 1.5 * jumps[:49].max()
+    expected = [alone(second, seen, step) for step in range(100)]
+    np.testing.assert_allclose(actions[-1], expected[-1], atol=1e-4)
+
+
+def test_a_joint_that_is_lost_reads_home_and_zero(robot: Robot) -> None:
+    from adapt.damage.text import parse_damage
+
+    lost = parse_damage("front_left:lost", robot).apply(robot)
+    stepper = Stepper(lost)
+    seen = dict(zip(lost.observation_names, stepper.reset(1), strict=True))
+    for joint in robot.description.legs["front_left"].joints:
+        assert seen[f"{joint} position"] == pytest.approx(0, abs=1e-6)
+        assert seen[f"{joint} speed"] == 0
+
+
+def test_a_robot_with_a_policy_is_read_from_its_files(robot: Robot, tmp_path: Path) -> None:
+    (tmp_path / "robot.yaml").write_text(robot.yaml)
+    (tmp_path / robot.description.model).write_text(robot.xml)
+    with pytest.raises(InvalidFileError, match=r"policy\.onnx"):
+        read_robot(tmp_path / "robot.yaml")
+    (tmp_path / "policy.onnx").write_bytes(robot.files["policy.onnx"])
+    assert read_robot(tmp_path / "robot.yaml").controller.shape == robot.controller.shape
+    with pytest.raises(InvalidRobotError, match="is missing"):
+        robot_from_text(robot.xml, robot.yaml, origin="mine")
+
+
+def test_policies_that_do_not_fit_are_refused_with_what_does_not(tmp_path: Path) -> None:
+    own, path = load_robot("quadruped"), tmp_path / "policy.onnx"
+    path.write_bytes(policy(inputs=48))
+    assert with_policy(own, path).controller.network.inputs == 48
+    for content, observes, kind, said in (
+        (policy(47), "playground", InvalidValueError, "48 or 52 inputs, not 47"),
+        (policy(48, 11), "playground", InvalidRobotError, "11 actions"),
+        (policy(48), "mjlab", InvalidValueError, "no policy of mjlab"),
+        (policy(48), "isaac", UnknownNameError, "playground"),
+        (b"no ONNX", "playground", InvalidFileError, "no ONNX file"),
+        (policy(48, bias=np.nan), "playground", InvalidFileError, "not finite"),
+        (policy(48, unit="Log"), "playground", InvalidFileError, "zeros that are not finite"),
+        (policy(48, unit="Mine"), "playground", InvalidFileError, "cannot be run by onnxruntime"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(kind, match=said):
+            with_policy(own, path, observes)
+
+
+def test_a_policy_of_a_robot_of_ours_acts_as_it_is(tmp_path: Path) -> None:
+    ant, path = load_robot("ant"), tmp_path / "policy.onnx"
+    path.write_bytes(policy(ant.observation_dim, ant.action_dim))
+    made, session = (
+        with_policy(ant, path, "sb3"),
+        onnxruntime.InferenceSession(policy(ant.observation_dim, ant.action_dim)),
+    )
+    seen = np.random.default_rng(5).normal(size=ant.observation_dim).astype(np.float32)
+    action = made.controller.act(made.controller.initial(np.random.default_rng(0)), seen, 0)
+    np.testing.assert_allclose(action, session.run(None, {"obs": seen[None]})[0][0], atol=1e-5)
+    onnx.checker.check_model(onnx.load_model_from_string(made.files["policy.onnx"]))
+
+
+def recurrent() -> bytes:
+    """Actions that add up what is observed, as a graph with a memory."""
+    weights = np.random.default_rng(6).normal(size=(48, JOINTS)).astype(np.float32) / 50
+    graph = helper.make_graph(
+        [
+            helper.make_node("MatMul", ["obs", "w"], ["part"]),
+            helper.make_node("Add", ["part", "h_in"], ["h_out"]),
+            helper.make_node("Tanh", ["h_out"], ["actions"]),
+        ],
+        "policy",
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size])
+            for name, size in (("obs", 48), ("h_in", 12))
+        ],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 12]) for name in ("actions", "h_out")],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    return model.SerializeToString()
+
+
+def test_a_policy_with_a_memory_runs_through_onnxruntime(tmp_path: Path) -> None:
+    path = tmp_path / "policy.onnx"
+    path.write_bytes(recurrent())
+    made = with_policy(load_robot("quadruped"), path)
+    zeros, rng = np.zeros(45), np.random.default_rng(7)
+    seen = rng.normal(size=(4, made.observation_dim)).astype(np.float32)
+    actor = Actor(made.controller)
+    first = [actor(zeros.astype(np.float32), row, step) for step, row in enumerate(seen)]
+    again = [actor(zeros.astype(np.float32), row, step) for step, row in enumerate(seen)]
+    assert np.array_equal(first, again)
+    alone = Actor(made.controller)(zeros.astype(np.float32), seen[2], 0)
+    assert not np.allclose(alone, first[2])  # without what was before
+    whole, single = (Stepper(made.with_episode_steps(30)) for _ in range(2))
+    whole.run(zeros, 5)
+    single.reset(5)
+    while not single.drive(zeros):
+        pass
+    assert whole.tally == single.tally
+
+
+@pytest.mark.slow
+def test_the_page_of_policies_is_followed_with_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[3] / "docs/tutorials/own-policy.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    quadruped = load_robot("quadruped")
+    Path("robot.yaml").write_text(quadruped.yaml)
+    Path(quadruped.description.model).write_text(quadruped.xml)
+    Path("policy.onnx").write_bytes(policy(48))
+    with pytest.raises(SystemExit) as ended:
+        cli(["policy", "check", "policy.onnx", "--robot", "robot.yaml", "--map", "playground"])
+    assert ended.value.code == 0
+    assert "falls after" in capsys.readouterr().out
+    text = page.split("```python\n")[1].split("```")[0]
+    small = {
+        "evaluations=5000": "evaluations=16, emitters=1, batch_size=8",
+        '"FR:lost"': '"front_right:lost", trials=2',
+    }
+    for long, short in small.items():
+        assert long in text
+        text = text.replace(long, short)
+    names: dict = {}
+    exec(text, names)
+    assert names["repertoire"].robot.files["policy.onnx"] == policy(48)
+    assert len(names["recovery"].trials) <= 2

@@ -1,0 +1,138 @@
+"""Studies of faults: protocols, episodes in which something breaks and heals, and their tables."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.files.records import validate
+from robots.importing.policies import with_policy
+from robots.robot import load_robot
+from suites.faults.protocol import Protocol, read_protocol
+from suites.faults.report import runs_table
+from suites.faults.results import FaultRecord
+from suites.faults.suite import FaultSuite, gait_walker, policy_walker
+from suites.study import Study, run_trial
+from surefoot.commands.main import cli
+from tests.adapt.self_model.small_minds import short_gaits
+from tests.robots.controllers.test_policy import policy
+
+
+def protocol_of(*faults: dict, seconds: float = 1.0) -> Protocol:
+    return validate(Protocol, {"seconds": seconds, "faults": faults})
+
+
+@pytest.mark.parametrize(("name", "legs"), [("quadruped", 4), ("hexapod", 6), ("walker", 2)])
+def test_the_standard_protocol_suits_robots_of_any_number_of_legs(name: str, legs: int) -> None:
+    robot, protocol = load_robot(name), read_protocol()
+    cases = protocol.cases(robot)
+    assert len(cases) == 1 + 8 * legs + 4
+    assert len({case.name for case in cases}) == len(cases)
+    if robot.moves_freely:
+        assert all(case.changes(robot, protocol.seconds) for case in cases[1:])
+
+
+def test_a_fault_that_comes_again_heals_in_between() -> None:
+    robot = load_robot("hexapod")
+    fault = {"kind": "weak", "part": "all", "strength": 0.4, "onset": 2.0, "duration": 0.5, "every": 3.0}
+    _, case = protocol_of(fault, seconds=8.2).cases(robot)
+    assert case.name == "all:weak@0.4 at 2 s for 0.5 s, 3 times"
+    changes = [(change.time, bool(change.damage.singles)) for change in case.changes(robot, 8.2)]
+    assert changes == [(2, True), (2.5, False), (5, True), (5.5, False), (8, True)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[]", "faults"),
+        ("seconds: 0\nfaults: [{kind: dead, part: all}]", "seconds"),
+        ("[{kind: dead, part: all, every: 2.0}]", "has a duration"),
+        ("[{kind: dead, part: all, onset: .nan}]", "onset"),
+    ],
+)
+def test_protocols_that_cannot_be(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "p.yaml").write_text(content)
+    with pytest.raises(InvalidFileError, match=said):
+        read_protocol(tmp_path / "p.yaml")
+    with pytest.raises(InvalidValueError, match="is over"):
+        protocol_of({"kind": "dead", "part": "all", "onset": 1.0}).cases(load_robot("hexapod"))
+    with pytest.raises(UnknownNameError, match="unknown kind of damage"):
+        protocol_of({"kind": "eaten", "part": "all", "onset": 0.0}).cases(load_robot("hexapod"))
+
+
+def test_a_gait_walks_less_far_while_its_motors_are_dead_and_its_table_says_so(tmp_path: Path) -> None:
+    faults = protocol_of(
+        {"kind": "dead", "part": "all", "onset": 0.5, "duration": 0.5},
+        {"kind": "dead", "part": "all", "onset": 0.0},
+        seconds=2.0,
+    )
+    suite = FaultSuite(walkers={"gait": gait_walker(short_gaits())}, protocol=faults, seeds=1)
+    study = Study(suite, tmp_path)
+    assert [trial.command for trial in study.trials] == 3 * ["ahead"]
+    for trial in study.trials:
+        run_trial(suite, tmp_path, trial, lambda _: None)
+    found = study.all_results()
+    intact, healed, dead = (one.made for one in found)
+    assert intact > 1.1 * healed > 1.1 * abs(dead)
+    runs = runs_table(found)
+    assert runs["of_intact"].tolist() == pytest.approx([100, 100 * healed / intact, 100 * dead / intact])
+    csv, report = study.report(found)
+    assert len(csv.read_text().splitlines()) == 4
+    assert "all:dead at 0.5 s for 0.5 s" in report.read_text()
+    other = FaultSuite(
+        walkers=suite.walkers, protocol=protocol_of({"kind": "dead", "part": "all", "onset": 0.0}), seeds=1
+    )
+    with pytest.raises(InvalidFileError, match="not with"):
+        other.read(study.path_of(found[1]))
+    standing = gait_walker(short_gaits())._replace(parameters=np.zeros_like(suite.walkers["gait"].parameters))
+    renamed = FaultSuite(walkers={"gait": standing}, protocol=faults, seeds=1)
+    with pytest.raises(InvalidFileError, match="another gait"):
+        renamed.read(study.path_of(found[1]))
+
+
+def test_a_policy_is_told_to_walk_to_turn_and_to_stand(tmp_path: Path) -> None:
+    (tmp_path / "policy.onnx").write_bytes(policy(48))
+    robot = with_policy(load_robot("quadruped"), tmp_path / "policy.onnx")
+    faults = protocol_of({"kind": "delay", "part": "all", "onset": 0.1}, seconds=0.4)
+    suite = FaultSuite(walkers={"policy": policy_walker(robot)}, protocol=faults, seeds=1)
+    found = {}
+    for trial in suite.plan():
+        if trial.case.times:
+            found[trial.command] = suite.run(trial, tmp_path, lambda _: None)
+    asked = {command: one.asked for command, one in found.items()}
+    assert asked == pytest.approx({"ahead": 0.4, "turn": 0.6 * 0.4, "stand": 0.4})
+    assert found["stand"].made in (0.0, pytest.approx(found["stand"].fell_after or 0.4))
+
+
+def test_the_table_of_policies_has_the_worst_tenth(tmp_path: Path) -> None:
+    walkers = {"one": gait_walker(short_gaits())}
+    suite = FaultSuite(walkers=walkers, protocol=protocol_of({"kind": "dead", "part": "all", "onset": 0.0}))
+    known = {"method": "one", "seed": 1, "command": "ahead", "walker": "one"}
+    results = [FaultRecord(**known, case="ahead-000", number=0, fault="intact", made=2.0, asked=4.0)]
+    results += [
+        FaultRecord(**known, case="ahead-001", number=n, fault="all:dead at 2 s", made=0.1 * n, asked=4.0)
+        for n in range(20)
+    ]
+    _, report = suite.report(results, tmp_path)
+    row = next(line for line in report.read_text().splitlines() if line.startswith("| one "))
+    cells = [cell.strip() for cell in row.split("|")]
+    assert cells[3] == "20"
+    assert cells[5].startswith("47.5 (")
+    assert cells[-2] == "2.5"
+
+
+def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "policy.onnx").write_bytes(policy(48))
+    file, out = str(tmp_path / "policy.onnx"), ["--out", str(tmp_path / "study"), "--dry-run"]
+    with pytest.raises(SystemExit) as ended:
+        cli(["suite", "faults", file, "--robot", "quadruped", "--seeds", "1", *out])
+    assert ended.value.code == 0
+    assert "111 trials, 111 of them" in capsys.readouterr().out
+    for given, said in (
+        ([file], "name its robot"),
+        ([file, file, "--robot", "quadruped"], "different names"),
+        ([file, "hexapod", "--robot", "quadruped"], "one robot"),
+    ):
+        with pytest.raises(InvalidValueError, match=said):
+            cli(["suite", "faults", *given, *out], standalone_mode=False)
