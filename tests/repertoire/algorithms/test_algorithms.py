@@ -209,7 +209,11 @@ def test_defaults_are_the_algorithms_and_then_the_papers():
     ("name", "given", "message"),
     [
         ("openai-mae", {"batch_size": 7}, "batch_size must be even, since samples are mirrored, got 7"),
-        ("cma-me", {"strategy": "magic"}, "unknown strategy 'magic'; available: cma-es, lm-ma-es, sep-cma-es"),
+        (
+            "cma-me",
+            {"strategy": "magic"},
+            "unknown strategy 'magic'; available: cma-es, lm-ma-es, sep-cma-es",
+        ),
         ("cma-me", {"vectors": 5}, "cma-me has no setting vectors: it has emitters, batch_size, .*"),
         ("map-elites", {"archive": (3,)}, "the archive 3 has cells along 1 measure, but there are 2"),
         ("cma-mega-es", {"gradient_samples": 7}, "gradient_samples must be even and at least 2, got 7"),
