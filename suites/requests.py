@@ -8,6 +8,7 @@ from adapt.mission.settings import DEFAULTS
 from adapt.requests import RecoveryRequest
 from robots.files.records import Positive, Record, Several
 
+FEW_TRIALS = RecoveryRequest(trials=5)
 RECOVERIES = RecoveryRequest(think_episodes=1200, objective="reward", confirmations=0)
 
 

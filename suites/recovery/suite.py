@@ -96,7 +96,7 @@ class RecoverySuite(Suite):
                 f"not {self.request.trials}"
             )
         for name in self.selectors:
-            entry = _entry(name)
+            entry = selector_of(name)
             if entry.needs_table and self.library is None:
                 raise InvalidValueError(
                     f"the {name} selector needs a rehearsal: make one with `surefoot rehearse`"
@@ -228,7 +228,7 @@ class RecoverySuite(Suite):
     def _recover(
         self, trial: RecoveryTrial, folder: Path, seed: int, report: Callable[[float], None]
     ) -> dict[str, Any]:
-        entry, request = _entry(trial.selector), self.request
+        entry, request = selector_of(trial.selector), self.request
         changes: dict[str, Any] = {"selector": entry, "seed": seed}
         if trial.selector.endswith(WITHOUT):
             changes["refine"] = 0
@@ -276,7 +276,7 @@ class RecoverySuite(Suite):
             f"Every trial is simulated. Trials of each recovery: {self.request.trials}; recoveries of each "
             f"selector from each fault: {self.seeds}; seed {self.seed}. What a trial measures has normal "
             f"noise of standard deviations {self.noise[0]:.0%} of it and {self.noise[1]:g}.",
-            f"Selectors: {'; '.join(f'{name}: {_entry(name).summary}' for name in self.selectors)}. "
+            f"Selectors: {'; '.join(f'{name}: {selector_of(name).summary}' for name in self.selectors)}. "
             f"Those that think simulate for {self._thinking} after each trial, and refine gaits in up to "
             f"{REFINEMENTS} searches of {self._refinement.episodes:,} episodes unless they end in {WITHOUT}. "
             f"Objective: {self._aim.name}.",
@@ -288,7 +288,7 @@ def default_selectors() -> tuple[str, ...]:
     return tuple(name for name, one in selector_entries().items() if not one.thinks)
 
 
-def _entry(name: str) -> SelectorEntry:
+def selector_of(name: str) -> SelectorEntry:
     """The selector of a name, which may end in `WITHOUT` if it thinks."""
     entry = find_selector(name.removesuffix(WITHOUT))
     return entry if entry.thinks else find_selector(name)
@@ -296,6 +296,6 @@ def _entry(name: str) -> SelectorEntry:
 
 def _shared(selector: str, tracks: Sequence[Track]) -> list[tuple[str, tuple[Track, ...]]]:
     """Places of a selector's results in tracks with the same world, and the tracks that share each."""
-    if _entry(selector).takes_table:
+    if selector_of(selector).takes_table:
         return [(track.name, (track,)) for track in tracks]
     return [(tracks[0].world, tuple(tracks))]

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from adapt.requests import RecoveryRequest
 from robots.errors import InvalidValueError
-from suites.requests import RECOVERIES, MissionStudy, TransferRequest
+from suites.requests import FEW_TRIALS, RECOVERIES, MissionStudy, TransferRequest
 from surefoot.commands.console import (
     AnyPath,
     Commands,
@@ -380,6 +380,70 @@ def mission(
     library, _ = find_table(repertoire, file, None, rehearsal)
     listed = tuple(read_damages(damages, repertoire.robot)) if damages else None
     suite = MissionSuite(repertoire=repertoire, library=library, damages=listed, request=request, seed=seed)
+    run_study(suite, **options)
+
+
+@suite.command("twelve")
+@click.argument("file", type=RepertoireFile)
+@click.option("--rehearsal", type=AnyPath, help="Its rehearsal.  [default: FILE-rehearsal if it is there]")
+@click.option(
+    "--damages", type=AnyPath, help="YAML list of damages.  [default: twelve for the ant and the hexapod]"
+)
+@click.option(
+    "--rivals",
+    type=Names(),
+    help="Selectors to compare; self-model-without-refinement tries known gaits alone, and best-of-all is "
+    "the best known gait, found by trying each.  [default: all]",
+)
+@click.option(
+    "--prepared",
+    type=RepertoireFile,
+    help="Repertoire that was trained on damaged robots (train --damage-share): its best gait walks as the "
+    "rival prepared-policy, without any trial.",
+)
+@click.option(
+    "--seeds",
+    type=Positive,
+    default=5,
+    show_default=True,
+    help="Recoveries of each rival from each damage.",
+)
+@request_options(FEW_TRIALS, "trials", "confirmations", "think_episodes", "refine", "sensors", "max_falls")
+@study_options("twelve", simulated=True)
+def twelve(
+    file: Path,
+    rehearsal: Path | None,
+    damages: Path | None,
+    rivals: tuple[str, ...] | None,
+    prepared: Path | None,
+    seeds: int,
+    request: RecoveryRequest,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Let the robot of the repertoire FILE recover in few trials from damages that others chose.
+
+    What counts is the share of the intact robot's progress after at most five trials, as `surefoot recover`
+    makes them. One recovery runs at a time, on all cores.
+    """
+    from adapt.damage.text import read_damages
+    from adapt.selectors.catalogue import find_table
+    from repertoire.storage.repertoires import read_repertoire
+    from suites.twelve.suite import PREPARED, RIVALS, TwelveSuite, listed_damages
+
+    repertoire = read_repertoire(file)
+    library, _ = find_table(repertoire, file, None, rehearsal)
+    robot = repertoire.robot
+    suite = TwelveSuite(
+        repertoire=repertoire,
+        library=library,
+        damages=tuple(read_damages(damages, robot)) if damages else listed_damages(robot),
+        rivals=rivals or (*RIVALS, *([PREPARED] if prepared else [])),
+        prepared=read_repertoire(prepared) if prepared else None,
+        request=request,
+        seeds=seeds,
+        seed=seed,
+    )
     run_study(suite, **options)
 
 

@@ -1,0 +1,88 @@
+"""`write_report`: every recovery in a CSV file, and tables of shares of the intact progress in Markdown."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from adapt.damage.text import damage_from
+from robots.files.atomic import write_text
+from suites.markdown import NOTHING, bullets, heading, join, table
+from suites.recovery.metrics import mean, summarise
+from suites.twelve.results import TwelveRecord
+
+OLD = "old gait"
+_NOTES = (
+    "Shares are of the progress that the intact robot makes with its best gait, in per cent: means over ten "
+    "fresh episodes after each recovery. A gait that falls keeps the distance that it made.",
+    "Intervals of 95% are of a bootstrap over the recoveries of each damage or, with one recovery from each "
+    "damage, over the damages.",
+    "Seconds are of the program, on the cores that the study had; walking and the start of the program are "
+    "not included. The first better gait is another one that walked a tenth of the intact progress farther "
+    "in a trial than the old one in the first.",
+)
+
+
+def write_report(robot: str, results: Sequence[TwelveRecord], folder: Path) -> list[Path]:
+    """Write `recoveries.csv` and `report.md` to a folder; returns the files."""
+    runs = runs_table(results)
+    csv, report = folder / "recoveries.csv", folder / "report.md"
+    write_text(csv, runs.to_csv(index=False, float_format="%.4f"))
+    write_text(report, join([f"# Few trials on the {robot}", *_sections(runs)]) + "\n")
+    return [csv, report]
+
+
+def runs_table(results: Sequence[TwelveRecord]) -> pd.DataFrame:
+    """A row for each recovery, with its share and that of the old gait, in the order of the damages."""
+    runs = pd.DataFrame([one.model_dump() for one in results])
+    runs = runs.sort_values(["case", "number"], kind="stable", ignore_index=True)
+    whole = np.where(runs["intact"] > 0, runs["intact"], np.nan)
+    return runs.assign(share=100 * runs["made"] / whole, old_share=100 * runs["old"] / whole)
+
+
+def _sections(runs: pd.DataFrame) -> Iterator[str]:
+    old = runs.drop_duplicates(["case", "number"]).assign(method=OLD, share=lambda one: one["old_share"])
+    both = pd.concat([old, runs], ignore_index=True)
+    methods = [OLD, *dict.fromkeys(runs["method"])]
+    yield bullets(_NOTES)
+    names = ("all", "one leg or joint", "two legs", "trials", "falls", "falls after [%]")
+    took = ("first better gait [s]", "whole recovery [s]", "at most [s]")
+    yield table(("who", *names, *took), [_row(name, both[both["method"] == name]) for name in methods])
+    yield heading("Damages")
+    shares = both.pivot_table("share", index="damage", columns="method", aggfunc="mean", sort=False)
+    rows = [
+        (str(damage), *(_number(one, 0) for one in values))
+        for damage, values in zip(shares.index, shares[methods].to_numpy(), strict=True)
+    ]
+    yield table(("damage", *methods), rows)
+
+
+def _row(name: str, runs: pd.DataFrame) -> tuple[str, ...]:
+    pairs = runs["damage"].map(lambda text: len(damage_from(text).singles) > 1).to_numpy(bool)
+    shares = (_mean(some) for some in (runs, runs[~pairs], runs[pairs]))
+    if name == OLD:
+        return name, *shares, *([NOTHING] * 6)
+    return (
+        name,
+        *shares,
+        *(_number(runs[column].mean(), 1) for column in ("trials", "falls")),
+        _number(100 * runs["falls_after"].mean(), 0),
+        _number(runs["better_after"].astype(float).median(), 0),
+        _number(runs["seconds"].median(), 0),
+        _number(runs["seconds"].max(), 0),
+    )
+
+
+def _mean(runs: pd.DataFrame) -> str:
+    """The mean share, with its interval if every damage has as many recoveries."""
+    if runs.empty:
+        return NOTHING
+    counts = runs.groupby("case")["share"].count()
+    if counts.nunique() > 1 or runs["share"].isna().any():
+        return _number(runs["share"].mean(), 0)
+    return summarise(runs["share"].to_numpy().reshape(len(counts), -1), mean).text(0)
+
+
+def _number(value: float, decimals: int) -> str:
+    return f"{value:.{decimals}f}" if np.isfinite(value) else NOTHING

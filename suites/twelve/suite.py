@@ -1,0 +1,244 @@
+"""`TwelveSuite`: whole recoveries of few trials from listed damages, beside every rival."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adapt.damage.damage import Damage
+from adapt.damage.text import read_damages
+from adapt.objective import find_objective
+from adapt.records import Trial
+from adapt.recovery import find_incumbent, fresh_episodes, recover
+from adapt.rehearsal.table import Table
+from adapt.requests import RecoveryRequest
+from repertoire.evaluation.evaluator import Evaluator
+from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint
+from robots.errors import InvalidFileError, InvalidValueError
+from robots.files.records import validate
+from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
+from robots.simulation.threads import Threads
+from suites.records import read_record, write_record
+from suites.recovery.suite import WITHOUT, selector_of
+from suites.recovery.tracks import check_damages, find_tracks
+from suites.recovery.trial import DamagedRobot
+from suites.suite import Key, Suite, fault_seed
+from suites.twelve.report import write_report
+from suites.twelve.results import TwelveRecord
+
+BEST, PREPARED = "best-of-all", "prepared-policy"  # rivals that are no selectors
+RIVALS = (
+    "best-first", "random", "map-bo", "map-bo-tuned", "rehearsed", f"self-model{WITHOUT}", "self-model", BEST,
+)  # fmt: skip
+_BETTER = 0.1  # share of the intact progress by which a trial must walk farther to be better
+
+
+@dataclass(frozen=True)
+class TwelveTrial:
+    """A recovery from the damage of a number."""
+
+    place: int
+    damage: Damage
+    method: str
+    number: int
+
+    @property
+    def key(self) -> Key:
+        """Number of the damage, rival, and number of the recovery."""
+        return f"damage-{self.place:02d}", self.method, self.number
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TwelveSuite(Suite):
+    """Recoveries as `recover` makes them, one after the other on all cores, as their seconds count.
+
+    Attributes:
+        repertoire: of the whole robot.
+        library: its rehearsal, or None.
+        damages: what breaks; by default the list of the package for the robot.
+        rivals: selectors, of which those that think may end in `WITHOUT`; `BEST` is the best gait of the
+            repertoire, of which each runs on the damaged robot; `PREPARED` is the prepared policy.
+        prepared: a repertoire that was trained on damaged robots: its best gait walks without any trial.
+        request: what each recovery is to do; selectors and seeds are those of the plan.
+        seeds: recoveries of each rival from each damage.
+    """
+
+    name: str = "twelve"
+    repertoire: Repertoire
+    library: Table | None = None
+    damages: tuple[Damage, ...]
+    rivals: tuple[str, ...] = RIVALS
+    prepared: Repertoire | None = None
+    request: RecoveryRequest
+    seeds: int = 5
+    suffix: ClassVar[str] = ".json"
+
+    def identity(self) -> Mapping[str, Any]:
+        """What the results are a function of."""
+        return {
+            "study": self.name,
+            "repertoire": fingerprint(self.repertoire)[:16],
+            "library": self.library.fingerprint[:16] if self.library else "none",
+            "prepared": {PREPARED: fingerprint(self.prepared)[:16]} if self.prepared else {},
+            "seed": self.seed,
+            "request": self.request.model_dump(mode="json", exclude={"selector", "seed"}),
+        }
+
+    def check(self) -> list[str]:
+        """Refuse what cannot be run."""
+        check_damages(self.damages)
+        if not len(self.repertoire):
+            raise InvalidValueError("the repertoire is empty: there is no gait to try")
+        for name in self.rivals:
+            if name == PREPARED and self.prepared is None:
+                raise InvalidValueError(f"{PREPARED} needs a repertoire that was trained on damaged robots")
+            if name not in (BEST, PREPARED) and selector_of(name).needs_table and self.library is None:
+                raise InvalidValueError(f"{name} needs a rehearsal: make one with `surefoot rehearse`")
+        return []
+
+    def share_cores(self, cores: int, backend: Backend | None = None) -> tuple["TwelveSuite", int]:
+        """See `Suite.share_cores`; a recovery has all cores, as on a robot."""
+        return replace(self, backend=backend or Threads(cores)), 1
+
+    def plan(self) -> list[TwelveTrial]:
+        """The first recovery of every rival from every damage, then the second, and so on."""
+        return [
+            TwelveTrial(place, damage, method, number)
+            for number in range(self.seeds)
+            for method in self.rivals
+            for place, damage in enumerate(self.damages)
+        ]
+
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a recovery, the same for all rivals."""
+        damage = fault_seed(self.seed, int(key[0].rpartition("-")[2]))
+        return int(derive_seeds(damage, SeedFamily.RECOVERY, key[2], 1)[0])
+
+    def run(self, trial: TwelveTrial, folder: Path, report: Callable[[float], None]) -> TwelveRecord:
+        """Recover, or let a rival that needs no trial walk."""
+        seed, started, used = self.trial_seed(trial.key), time.perf_counter(), time.process_time()
+        walk = self._without_trials if trial.method in (BEST, PREPARED) else self._recover
+        found = walk(trial, seed, report)
+        case, method, number = trial.key
+        return TwelveRecord(
+            case=case,
+            method=method,
+            number=number,
+            seed=seed,
+            damage=str(trial.damage),
+            seconds=time.perf_counter() - started,
+            processor=time.process_time() - used,
+            **found,
+        )
+
+    def read(self, path: Path) -> TwelveRecord:
+        """Read a result; one of another damage than that of the plan is refused."""
+        result = read_record(path, "recovery", partial(validate, TwelveRecord))
+        place = int(result.case.rpartition("-")[2])
+        expected = str(self.damages[place]) if place < len(self.damages) else result.damage
+        if result.damage != expected:
+            raise InvalidFileError(f"{path} holds a recovery from {result.damage}, not from {expected}")
+        return result
+
+    def write(self, path: Path, result: TwelveRecord) -> None:
+        """Write a result."""
+        write_record(path, result)
+
+    def report(self, results: Sequence[TwelveRecord], folder: Path) -> list[Path]:
+        """Write the tables."""
+        return write_report(self.repertoire.robot.name, results, folder)
+
+    def _recover(self, trial: TwelveTrial, seed: int, report: Callable[[float], None]) -> dict[str, Any]:
+        entry, started = selector_of(trial.method), time.perf_counter()
+        ended: list[float] = []
+
+        def on_trial(one: Trial) -> None:
+            ended.append(time.perf_counter() - started)
+            report(len(ended) / self.request.trials)
+
+        changes: dict[str, Any] = {"selector": entry.name, "seed": seed}
+        if trial.method.endswith(WITHOUT):
+            changes["refine"] = 0
+        if not entry.thinks:
+            changes |= {"refine": None, "think_episodes": None}
+        found = recover(
+            self.repertoire,
+            trial.damage,
+            self.request.model_copy(update=changes),
+            table=self.library if entry.takes_table else None,
+            backend=self.backend,
+            on_trial=on_trial,
+        )
+        beyond = found.trials[0].distance + _BETTER * found.healthy.distance
+        tried = zip(found.trials, ended, strict=True)
+        better = [
+            at for one, at in tried if one.row != found.incumbent and not one.fell and one.distance > beyond
+        ]
+        cause, probability = next(iter(found.diagnosis.items()), ("", 0.0))
+        return {
+            "intact": found.healthy.distance,
+            "old": found.broken.distance,
+            "made": found.recovered.distance,
+            "falls_after": found.recovered.falls / found.recovered.episodes,
+            "trials": len(found.trials),
+            "falls": found.falls,
+            "better_after": better[0] if better else None,
+            "cause": cause,
+            "probability": probability,
+        }
+
+    def _without_trials(
+        self, trial: TwelveTrial, seed: int, report: Callable[[float], None]
+    ) -> dict[str, Any]:
+        """What the best gait of all, or the prepared policy, walks."""
+        robot, broken = self.repertoire.robot, trial.damage.apply(self.repertoire.robot)
+        intact = self._evaluator(self.repertoire, robot)
+        incumbent = find_incumbent(intact, seed=seed)
+        whole = float(fresh_episodes(intact, incumbent, seed).distances.mean())
+        damaged = self._evaluator(self.repertoire, broken)
+        old = fresh_episodes(damaged, incumbent, seed)
+        if trial.method == PREPARED:
+            assert self.prepared is not None
+            own = trial.damage.apply(self.prepared.robot)
+            walked = fresh_episodes(self._evaluator(self.prepared, own), self.prepared.best(), seed)
+        else:
+            aim = find_objective(self.request.objective, self.repertoire, whole)
+            (track,) = find_tracks(["T0"])
+            best = DamagedRobot(
+                self.repertoire,
+                track,
+                trial.damage,
+                seed=seed,
+                noise=(0.0, 0.0),
+                backend=self.backend,
+                aim=aim,
+            ).oracle()
+            walked = fresh_episodes(damaged, best["gait"], seed)
+        return {
+            "intact": whole,
+            "old": float(old.distances.mean()),
+            "made": float(walked.distances.mean()),
+            "falls_after": float(np.mean(walked.fell)),
+        }
+
+    def _evaluator(self, repertoire: Repertoire, robot: Robot) -> Evaluator:
+        return Evaluator(repertoire, {"any": robot}, backend=self.backend)
+
+
+def listed_damages(robot: Robot) -> tuple[Damage, ...]:
+    """The damages that the package lists for a robot."""
+    known = Path(__file__).with_name(f"{robot.name}.yaml")
+    if not known.is_file():
+        names = ", ".join(sorted(one.stem for one in known.parent.glob("*.yaml")))
+        raise InvalidValueError(
+            f"no damages are listed for the {robot.name}: name a file with --damages; there are lists for: "
+            f"{names}"
+        )
+    return tuple(read_damages(known, robot))

@@ -1,0 +1,106 @@
+"""The study of few trials: whole recoveries and rivals without any, and its tables."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt.damage.text import parse_damage
+from adapt.recovery import fresh_episodes
+from repertoire.evaluation.evaluator import Evaluator
+from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.robot import load_robot
+from robots.simulation.threads import ALL_CORES
+from suites.requests import FEW_TRIALS
+from suites.study import Study, run_trial
+from suites.twelve.report import runs_table
+from suites.twelve.results import TwelveRecord
+from suites.twelve.suite import BEST, PREPARED, TwelveSuite, listed_damages
+from tests.adapt.self_model.small_minds import short_gaits
+
+GAITS = short_gaits(12)
+DAMAGES = tuple(parse_damage(text, GAITS.robot) for text in ("right_rear:lost", "left_front:dead"))
+WITHOUT = "self-model-without-refinement"
+
+
+def suite(*rivals: str, **settings) -> TwelveSuite:
+    request = FEW_TRIALS.model_copy(update={"think_episodes": 40, "refine": 20})
+    known = {"repertoire": GAITS, "damages": DAMAGES, "request": request, "seeds": 1, "backend": ALL_CORES}
+    return TwelveSuite(**{**known, "rivals": rivals, **settings})
+
+
+@pytest.mark.parametrize("name", ["ant", "hexapod"])
+def test_twelve_damages_are_listed_of_which_two_are_of_pairs_of_legs(name: str) -> None:
+    damages = listed_damages(load_robot(name))
+    assert len({str(one) for one in damages}) == 12
+    assert sum(len(one.singles) == 2 for one in damages) == 2
+
+
+def test_recoveries_and_rivals_without_trials_are_measured_alike(tmp_path: Path) -> None:
+    prepared = replace(GAITS, elites=GAITS.elites.take(np.array([3])))
+    study = Study(suite("best-first", WITHOUT, BEST, PREPARED, prepared=prepared), tmp_path)
+    assert len(study.trials) == 8
+    for trial in study.trials:
+        run_trial(study.suite, tmp_path, trial, lambda _: None)
+    found = {(one.damage, one.method): one for one in study.all_results()}
+    for damage in map(str, DAMAGES):
+        rivals = [found[damage, method] for method in ("best-first", WITHOUT, BEST, PREPARED)]
+        assert len({(one.intact, one.old, one.seed) for one in rivals}) == 1
+        assert [one.trials for one in rivals[2:]] == [0, 0]
+        assert all(1 <= one.trials <= 5 for one in rivals[:2])
+        broken = parse_damage(damage, GAITS.robot).apply(GAITS.robot)
+        evaluator = Evaluator(GAITS, {"any": broken}, backend=ALL_CORES)
+        walked = [
+            float(fresh_episodes(evaluator, row, rivals[0].seed).distances.mean())
+            for row in range(len(GAITS))
+        ]
+        assert rivals[3].made == pytest.approx(walked[3])
+        assert rivals[2].made in [pytest.approx(one) for one in walked]
+        assert rivals[2].made >= rivals[0].old
+    assert any(one.cause for one in found.values() if one.method == WITHOUT)
+    assert not any(one.cause for one in found.values() if one.method == "best-first")
+    csv, report = study.report(study.all_results())
+    assert len(csv.read_text().splitlines()) == 9
+    assert "| left_front:dead |" in report.read_text()
+    moved = suite("best-first", damages=DAMAGES[::-1])
+    with pytest.raises(InvalidFileError, match="not from"):
+        moved.read(study.path_of(study.all_results()[0]))
+
+
+def record(damage: str, method: str, made: float, **others) -> TwelveRecord:
+    case = f"damage-{int('+' in damage):02d}"
+    known = {"case": case, "number": 0, "seed": 1, "intact": 4.0, "old": 1.0, "falls_after": 0.5}
+    return TwelveRecord(**{**known, "damage": damage, "method": method, "made": made, **others})
+
+
+def test_shares_are_of_the_intact_progress_and_pairs_stand_apart(tmp_path: Path) -> None:
+    results = [
+        record("left_front:dead", "one", 3.0, seconds=10.0, better_after=4.0),
+        record("left_front:dead+right_rear:dead", "one", 2.0, seconds=30.0),
+    ]
+    assert runs_table(results)["share"].tolist() == [75, 50]
+    _, report = suite("one").report(results, tmp_path)
+    rows = {
+        line.split("|")[1].strip(): line.split("|")[2:]
+        for line in report.read_text().splitlines()
+        if "|" in line
+    }
+    cells = [cell.strip() for cell in rows["one"]]
+    assert cells[0].startswith("62 [") or cells[0].startswith("63 [")
+    assert cells[1].startswith("75")
+    assert cells[2].startswith("50")
+    assert cells[5:9] == ["50", "4", "20", "30"]
+    assert rows["old gait"][0].strip().startswith("25")
+
+
+def test_what_cannot_be_is_refused() -> None:
+    for rivals, said in (((PREPARED,), "trained on damaged robots"), (("rehearsed",), "surefoot rehearse")):
+        with pytest.raises(InvalidValueError, match=said):
+            suite(*rivals).check()
+    with pytest.raises(UnknownNameError, match="magic"):
+        suite("magic").check()
+    with pytest.raises(InvalidValueError, match="no damage"):
+        suite("random", damages=()).check()
+    with pytest.raises(InvalidValueError, match=r"no damages are listed for the walker.*ant, hexapod"):
+        listed_damages(load_robot("walker"))
