@@ -210,6 +210,7 @@ def _take_folders(tree: Element) -> tuple[str, bool]:
 def _gathered(spec: mujoco.MjSpec, *, drawn: bool) -> str:
     """The text of a spec that takes nothing from files, with or without meshes that are only drawn."""
     _name_all(spec)
+    spec.compiler.discardvisual = False  # what is seen is left out below, or drawn; neither changes motion
     model = spec.copy().compile()  # a spec that was compiled keeps what it read from files
     _drop_visuals(spec, meshes=not drawn)
     for mesh in spec.meshes:

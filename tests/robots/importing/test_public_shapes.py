@@ -5,6 +5,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from dogs import DOG, dog, write_dog
 
 from adapt.damage.edits import fix_joint
 from adapt.damage.text import parse_damage
@@ -105,3 +106,79 @@ def test_every_joint_of_a_robot_with_tendons_can_be_locked(pulled: Path) -> None
         damaged = parse_damage(damage, robot).apply(robot)
         assert damaged.physics.njnt < robot.physics.njnt
         assert damaged.physics.ntendon <= robot.physics.ntendon
+
+
+KNEE = '<joint name="front_left_knee" axis="0 1 0"/>'
+TRUNK = '      <body name="front_left_thigh"'
+CAMERA = (
+    f"""<body name="camera" pos="0.2 0 0.1"><geom size="0.02" contype="0" conaffinity="0"/></body>\n{TRUNK}"""
+)
+ROW = f"""<replicate count="4" offset="0.02 0 0"><geom size="0.01" mass="0.01"/></replicate>\n{TRUNK}"""
+BOX = '<geom type="box" size="0.2 0.1 0.05"/>'
+PULLEY = '<geom name="pulley" size="0.03" pos="0.18 0.1 0" contype="0" conaffinity="0" mass="0"/>'
+CABLE = """  <tendon>
+    <spatial name="cable"><site site="from"/><geom geom="pulley"/><site site="to"/></spatial>
+  </tendon>
+  <actuator>
+"""
+SHIN = '<body name="front_left_shin" pos="0 0 -0.2">'
+
+
+def of_one_leg() -> str:
+    """The dog with one leg that is written down, and is there four times."""
+    before, rest = DOG.split(TRUNK, 1)
+    leg, rest = f"{TRUNK}{rest}".split('      <body name="front_right_thigh"', 1)
+    after = rest.split("    </body>\n  </worldbody>", 1)[1].partition("  <actuator>")[0]
+    legs = f'<replicate count="4" euler="0 0 90" sep="_">{leg}</replicate></body></worldbody>'
+    motors = (f'<position joint="front_left_{joint}_{n}"/>' for n in range(4) for joint in ("hip", "knee"))
+    return f"{before}{legs}{after}<actuator>{''.join(motors)}</actuator>{DOG.split('</actuator>')[1]}"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"<freejoint/>": '<joint type="free"/>'},
+        {'autolimits="true"': 'autolimits="true" discardvisual="true"'},
+        {'autolimits="true"': 'autolimits="true" discardvisual="true"', TRUNK: CAMERA},
+        {"<joint range": '<mesh inertia="shell"/><joint range'},
+        {KNEE: KNEE.replace("/>", ' limited="false"/>')},
+        {TRUNK: ROW},
+        {
+            BOX: f'{BOX}{PULLEY}<site name="from" pos="0.1 0.1 0.06"/>',
+            SHIN: f'{SHIN}<site name="to" pos="0 0 -0.05"/>',
+            "  <actuator>\n": CABLE,
+        },
+        None,
+    ],
+    ids=["free", "discarded", "only-seen", "shell", "unlimited", "replicated", "no-sidesite", "one-leg"],
+)
+def test_a_model_is_read_as_mujoco_reads_it(tmp_path: Path, changes: dict[str, str] | None) -> None:
+    text = of_one_leg() if changes is None else dog()
+    for old, new in (changes or {}).items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    scene = write_dog(tmp_path, text)
+    model, robot = mujoco.MjModel.from_xml_path(str(scene)), read_robot(draft_robot(scene).path)
+    for body in range(model.nbody):
+        theirs, ours = model.body(body), robot.model.body(model.body(body).name)
+        for field in ("mass", "inertia", "ipos", "pos"):
+            if field != "pos" or body != robot.model.body(robot.description.torso).id:
+                np.testing.assert_allclose(getattr(ours, field), getattr(theirs, field), atol=1e-6)
+    home = {model.joint(n).name: model.key("home").qpos[model.joint(n).qposadr[0]] for n in range(model.njnt)}
+    legs = list(robot.description.legs)
+    assert len(legs) == 4
+    for damage in (None, f"{legs[0]}:lost", f"{legs[2]}:dead+{legs[3]}:lost"):
+        damaged = parse_damage(damage, robot).apply(robot) if damage else robot
+        left = {damaged.model.joint(n).name for n in range(damaged.model.njnt)} & set(
+            robot.description.joints
+        )
+        assert len(left) == (8 if damage is None else 6)
+        assert {name: damaged.start_of(name) for name in left} == pytest.approx(
+            {name: home[name] for name in left}
+        )
+
+
+def test_a_servo_that_takes_its_range_from_a_joint_without_one_is_refused(tmp_path: Path) -> None:
+    scene = write_dog(tmp_path, dog().replace('<joint range="-60 60" ', "<joint "))
+    with pytest.raises(InvalidRobotError, match="'front_left_hip' has no range"):
+        draft_robot(scene)
