@@ -1,18 +1,23 @@
-"""Requests: what a recovery or the work before it is to do, as frozen records.
+"""Requests: what a recovery, a mission or the work before them is to do, as frozen records.
 
 The keywords of `surefoot.recover` and its like, the options of the commands, their defaults and their help
 texts derive from the fields and their descriptions here.
 """
 
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from robots.files.records import Record, Seed, Several
+from robots.errors import InvalidValueError, shown
+from robots.files.records import Finite, Positive, Record, Seed, Several
+from robots.files.texts import parse_number
 from robots.simulation.trace import SENSORS
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Whole = Annotated[int, Field(ge=0, strict=True)]
+_FURTHEST = 1000.0  # [m] that a goal may lie from the start
+LONGEST = 3600.0  # [s] that a mission may last
 
 
 class RecoveryRequest(Record):
@@ -53,6 +58,55 @@ class RecoveryRequest(Record):
     def thinks(self) -> bool:
         """Whether it says how a selector thinks."""
         return any(one is not None for one in (self.think_episodes, self.refine)) or (self.sensors != SENSORS)
+
+
+def _read_goal(goal: Any) -> tuple[float, float]:
+    """A goal of a text X,Y [m], or as it is; refused where it lies too far away."""
+    try:
+        x, y = (parse_number(part.strip()) for part in goal.split(",")) if isinstance(goal, str) else goal
+        distance = math.hypot(x, y)
+    except (ValueError, TypeError):
+        raise InvalidValueError(
+            f"a goal is written X,Y in metres, for example 6,2, not {shown(goal)}"
+        ) from None
+    if not distance <= _FURTHEST:
+        raise InvalidValueError(
+            f"a goal lies at most {_FURTHEST:g} m from the start, which {x:g},{y:g} does not"
+        )
+    return x, y
+
+
+class MissionRequest(Record):
+    """What a robot on a mission is to do, and how it thinks.
+
+    A mission is a function of this, the repertoire and the rehearsal.
+
+    Attributes:
+        goals: a place to reach [m], x ahead and y to the left of the start; several are reached in turn.
+            Without any the robot walks ahead until its time is up.
+        changes: what breaks, and when, e.g. left_front:lost@20, or repaired@40. The robot is not told.
+        seconds: how long the mission may take [s].
+        within: distance at which a goal is reached [m].
+        think_episodes: episodes that self-model simulates after each trial, while the mission's clock runs.
+        refine: episodes of 5 s of a search for a better gait while the robot walks; 0 for none.
+        cores: cores that the robot thinks with, each as fast as one that the included robots were
+            measured on.
+        max_falls: how often the robot may fall; then it is damped, and the mission is over.
+        seed: seed from which all random numbers derive.
+        selector: what finds out what is wrong after an alarm or a fall: self-model by default, or rehearsed;
+            or in Python one of your own.
+    """
+
+    goals: tuple[Annotated[tuple[Finite, Finite], BeforeValidator(_read_goal)], ...] = ()
+    changes: tuple[str, ...] = ()
+    seconds: Annotated[Positive, Field(le=LONGEST)] = 120.0
+    within: Positive = 0.25
+    think_episodes: Several = 400
+    refine: _Whole = 800
+    cores: Several = 2
+    max_falls: Several = 3
+    seed: Seed = 1
+    selector: Any = None
 
 
 class EvaluationRequest(Record):

@@ -1,12 +1,9 @@
 """What studies vary: their options, and the defaults."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from adapt.mission.settings import DEFAULTS
-from adapt.requests import RecoveryRequest
-from robots.files.records import Positive, Record, Several
+from adapt.requests import MissionRequest, RecoveryRequest
+from robots.files.records import Positive, Several
 
 FEW_TRIALS = RecoveryRequest(trials=5)
 RECOVERIES = RecoveryRequest(think_episodes=1200, objective="reward", confirmations=0)
@@ -33,23 +30,17 @@ class TransferRequest(RecoveryRequest):
     confirmations: Literal[0] = 0
 
 
-class MissionStudy(Record):
-    """Which missions a study compares.
+class MissionStudy(MissionRequest):
+    """Which missions a study compares; their goals, damages, times and seeds are those of the study.
 
     Attributes:
         tasks: to reach a `goal`, or to walk as much `distance` as possible in two minutes.
         worlds: robots that walk: `nominal` is the model, and those of `gap` differ from it.
         goal: distance of the goal [m].
-        within: distance at which it is reached [m].
-        refinement: episodes of each search for a better gait, 0 for none.
-        max_falls: falls until a robot is damped.
         seeds: missions of each kind with each damage.
     """
 
     tasks: tuple[Literal["goal", "distance"], ...] = ("goal", "distance")
     worlds: tuple[Literal["nominal", "gap"], ...] = ("nominal", "gap")
     goal: Positive = 5.0
-    within: Positive = 0.25
-    refinement: Annotated[int, Field(ge=0, strict=True)] = DEFAULTS.refinement
-    max_falls: Several = DEFAULTS.max_falls
     seeds: Several = 3

@@ -1,6 +1,6 @@
 """`Mission`: a mission whose repertoire, goals and damages may be given by names and texts."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from adapt.mission import mission
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.log import Event, LogWriter, MissionFacts, MissionResult
-from adapt.mission.plan import Plan, read_changes, read_goal
-from adapt.mission.settings import MissionSettings
 from adapt.mission.world import World
-from adapt.selectors.catalogue import find_table
+from adapt.requests import MissionRequest
+from adapt.selectors.catalogue import find_selector, find_table
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
@@ -24,17 +23,12 @@ if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
 
 
-@takes(MissionSettings)
+@takes(MissionRequest)
 class Mission:
     """A robot walks to goals while things break; iterate over it for its events, then read its `result`.
 
     Args:
         source: a repertoire, a repertoire file, the folder of a run, or the name of an included repertoire.
-        goals: places to reach [m], x ahead of the first pose and y to its left, or texts X,Y; without any the
-            robot walks ahead until its time is up.
-        changes: what happens, as DAMAGE@SECONDS or `repaired@SECONDS`.
-        seconds: that the mission may take.
-        within: distance at which a goal is reached [m].
         rehearsal: what `surefoot.rehearse` returned, or its file; by default that next to the repertoire's.
         robot: address of a robot to walk with, tcp://HOST:PORT, see `surefoot robot`; in the end, and upon
             any error, it is damped. By default the mission simulates one.
@@ -45,7 +39,6 @@ class Mission:
         threads: of the simulation; all cores by default.
         on_step: called after every control step with the world in which the robot walks.
         say: told what somebody near the robot has to do.
-        **settings: see `MissionSettings`.
 
     Raises:
         UnknownNameError: the robot has no such part, or there is no such selector or kind of damage.
@@ -56,7 +49,7 @@ class Mission:
 
     Attributes:
         repertoire: with episodes as long as what is planned.
-        plan: goals and what happens.
+        request: what it is to do.
         linked: the robot behind a link, None where it is simulated.
     """
 
@@ -64,10 +57,6 @@ class Mission:
         self,
         source: Repertoire | str | Path,
         *,
-        goals: Sequence[tuple[float, float] | str] = (),
-        changes: Sequence[str] = (),
-        seconds: float = Plan.seconds,
-        within: float = Plan.within,
         rehearsal: "Table | str | Path | None" = None,
         robot: str | None = None,
         keys: str | Path | None = None,
@@ -79,11 +68,10 @@ class Mission:
         **settings: Any,
     ) -> None:
         repertoire, file = opened(source)
-        thinking = asked(MissionSettings, settings)
-        places = tuple(read_goal(goal) if isinstance(goal, str) else goal for goal in goals)
-        self.plan = Plan(places, within, seconds, read_changes(changes, repertoire.robot))
-        table, _ = find_table(repertoire, file, thinking.selector, rehearsal)
-        if robot is not None and changes:
+        self.request = asked(MissionRequest, settings)
+        selector = self.request.selector
+        table, _ = find_table(repertoire, file, selector, rehearsal)
+        if robot is not None and self.request.changes:
             raise InvalidValueError(
                 "what breaks is for a simulation: have the robot behind a link break itself"
             )
@@ -102,8 +90,7 @@ class Mission:
                 world = self.linked = LinkedWorld(repertoire.robot, driver, on_step=stepped, say=say)
             self._mission = mission.Mission(
                 repertoire,
-                self.plan,
-                thinking,
+                self.request,
                 table=table,
                 backend=backend_of(threads),
                 world=world,
@@ -112,22 +99,16 @@ class Mission:
             stack.pop_all()
         self.repertoire = self._mission.repertoire
         if log is not None:
-            facts = MissionFacts(
-                robot=repertoire.robot.name,
-                repertoire=fingerprint(repertoire),
-                goals=places,
-                changes=tuple(changes),
-                seconds=seconds,
-                within=within,
-                think_episodes=thinking.episodes,
-                refine=thinking.refinement,
-                cores=thinking.cores,
-                max_falls=thinking.max_falls,
-                seed=thinking.seed,
-                selector=thinking.selector,
-                rehearsal=str(rehearsal) if isinstance(rehearsal, str | Path) else None,
+            facts = dict(self.request) | {"selector": selector and find_selector(selector).name}
+            self._log = LogWriter(
+                Path(log),
+                MissionFacts(
+                    **facts,
+                    robot=repertoire.robot.name,
+                    repertoire=fingerprint(repertoire),
+                    rehearsal=str(rehearsal) if isinstance(rehearsal, str | Path) else None,
+                ),
             )
-            self._log = LogWriter(Path(log), facts)
 
     def __iter__(self) -> Generator[Event]:
         if self._log:

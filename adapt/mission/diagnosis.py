@@ -8,12 +8,12 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from adapt.evidence import evidence_of
-from adapt.mission.settings import MissionSettings
 from adapt.mission.world import Stretch
 from adapt.objective import find_objective
 from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
 from adapt.rehearsal.table import Table
 from adapt.relearning.refinement import RefinementSettings
+from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import SelectorEntry, make_selector
 from adapt.selectors.multi_prior import UNKNOWN, MultiPrior
 from adapt.selectors.selector import Context, Prior, Selector
@@ -65,7 +65,7 @@ class Diagnosis:
         healthy: where each gait leads in an episode of the repertoire on the whole robot, (k, 3), see
             `Outcomes.predicted`.
         falls: whether it falls there, (k,) bool.
-        settings: of the mission.
+        request: of the mission.
         sensors: that it may rely on.
         backend: what runs the episodes.
 
@@ -84,7 +84,7 @@ class Diagnosis:
         rehearsed: int,
         healthy: np.ndarray,
         falls: np.ndarray,
-        settings: MissionSettings,
+        request: MissionRequest,
         sensors: tuple[str, ...],
         backend: Backend,
     ) -> None:
@@ -94,9 +94,9 @@ class Diagnosis:
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
         self.thinking = Thinking(
-            short, settings.episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
+            short, request.think_episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
         )
-        self._repertoire, self._entry, self._seed = short, entry, settings.seed
+        self._repertoire, self._entry, self._seed = short, entry, request.seed
         self._whole, self._planned = short.robot, repertoire.robot
         self._aim, self._turns = aim, healthy[:, 2]
         self._far = find_objective("progress", repertoire, float(ahead.max()) / share)

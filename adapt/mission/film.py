@@ -8,8 +8,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from adapt.mission.log import Event
-from adapt.mission.plan import Plan
 from adapt.mission.world import World
+from adapt.requests import MissionRequest
 from robots.rendering.camera import Camera
 from robots.rendering.palette import BLUE, GREEN, QUIET, VERMILION
 from robots.rendering.video import open_video
@@ -22,7 +22,7 @@ _WARNING = ("alarm", "fall", "assistance", "change")
 
 
 @contextmanager
-def filmed(plan: Plan, path: Path) -> Iterator[Callable[[World, Event | None], None]]:
+def filmed(request: MissionRequest, path: Path) -> Iterator[Callable[[World, Event | None], None]]:
     """Film a mission to a video: what is given back is to be called after every control step."""
     cameras: dict[int, Camera] = {}
     trail: list[tuple[float, float]] = []
@@ -43,7 +43,7 @@ def filmed(plan: Plan, path: Path) -> Iterator[Callable[[World, Event | None], N
             page = Image.new("RGB", (_ROBOT[0] + _MAP[0], _ROBOT[1] + _LINE), _PAPER)
             page.paste(Image.fromarray(frame), (0, 0))
             pen = ImageDraw.Draw(page)
-            _draw_map(pen, trail, plan, font)
+            _draw_map(pen, trail, request, font)
             color = QUIET if event is None else VERMILION if event.kind in _WARNING else "#111111"
             words = "" if event is None else event.words
             pen.text((12, _ROBOT[1] + 6), f"{world.clock:5.1f} s", fill=QUIET, font=font)
@@ -62,11 +62,11 @@ def filmed(plan: Plan, path: Path) -> Iterator[Callable[[World, Event | None], N
 def _draw_map(
     pen: ImageDraw.ImageDraw,
     trail: list[tuple[float, float]],
-    plan: Plan,
+    request: MissionRequest,
     font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
 ) -> None:
     """Draw the path so far and the goals, as seen from above; ahead is to the right."""
-    places = np.array([(0.0, 0.0), *plan.goals, *trail])
+    places = np.array([(0.0, 0.0), *request.goals, *trail])
     low, high = places.min(axis=0), places.max(axis=0)
     size = max(float((high - low).max()), 2.0)
     middle = (low + high) / 2
@@ -76,9 +76,9 @@ def _draw_map(
         x, y = (place[0] - middle[0]) * scale, (place[1] - middle[1]) * scale
         return _ROBOT[0] + _MAP[0] / 2 + x, _MAP[1] / 2 - y
 
-    for goal in plan.goals:
+    for goal in request.goals:
         x, y = pixel(goal)
-        radius = max(plan.within * scale, 4)
+        radius = max(request.within * scale, 4)
         pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=GREEN, width=2)
     if len(trail) > 1:
         pen.line([pixel(place) for place in trail[::5]] + [pixel(trail[-1])], fill=BLUE, width=2)

@@ -11,12 +11,12 @@ from adapt.damage.kinds.motors import Dead
 from adapt.mission.diagnosis import Diagnosis, Finding, posed, shortened
 from adapt.mission.outcomes import Outcomes, Paths, Way
 from adapt.mission.planner import FALL
-from adapt.mission.settings import MissionSettings
 from adapt.mission.steering import HEADINGS, HELD, Steering
 from adapt.mission.world import Searches, Stretch, World
 from adapt.records import WALKING, RefinedGait
 from adapt.rehearsal.table import Table
 from adapt.relearning.refinement import RefinementSettings
+from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import SelectorEntry
 from adapt.self_model.twin import Thinking, Twin
 from repertoire.repertoire import Repertoire
@@ -46,7 +46,7 @@ class Knowledge:
         entry: the selector that finds out what is wrong.
         table: the repertoire's rehearsal, if there is one.
         world: where the robot walks.
-        settings: of the mission.
+        request: of the mission.
         healthy: see `Outcomes`.
         backend: what runs the episodes.
         on_refined: called with a refined gait and its row, when the robot knows it.
@@ -70,7 +70,7 @@ class Knowledge:
         entry: SelectorEntry,
         table: Table | None,
         world: World,
-        settings: MissionSettings,
+        request: MissionRequest,
         *,
         healthy: Paths | None,
         backend: Backend,
@@ -79,9 +79,9 @@ class Knowledge:
         self.repertoire = shortened(repertoire, PATH)
         self._entry, self._table, self._world = entry, table, world
         self._rehearsed = repertoire.robot.description.episode_steps
-        self._settings, self._backend, self._on_refined = settings, backend, on_refined
+        self._request, self._backend, self._on_refined = request, backend, on_refined
         # control steps that it simulates in a second
-        self._rate = thinking_rate(repertoire.robot) * settings.cores
+        self._rate = thinking_rate(repertoire.robot) * request.cores
         self._refined = 0  # searches
         self._recovered = set[str]()  # damages that it believed in until a motor worked
         self._fresh = False  # whether the last search found a gait that was not tried yet
@@ -127,7 +127,7 @@ class Knowledge:
             rehearsed=self._rehearsed,
             healthy=paths[:, -1],
             falls=np.isfinite(falls),
-            settings=self._settings,
+            request=self._request,
             sensors=self._world.sensors,
             backend=self._backend,
         )
@@ -283,8 +283,8 @@ class Knowledge:
         if later > 0:
             self.searches.add(lambda: None, later, lambda _: None)
         self._run_meanwhile(others, self._several)
-        if self._settings.refinement and belief.trusted and self.damaged:
-            settings = RefinementSettings(self._settings.refinement)
+        if self._request.refine and belief.trusted and self.damaged:
+            settings = RefinementSettings(self._request.refine)
             best, number = self._best(), self._refined + 1
             listed = self.diagnosis.rehearsed_for(str(belief.damage), falling=True)[:_LISTED]
             best += [row for row in listed if row not in best]

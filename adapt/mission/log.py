@@ -9,21 +9,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
-from adapt.mission.plan import LONGEST
 from adapt.mission.world import World
+from adapt.requests import LONGEST, MissionRequest
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import explain_errors, write_text
-from robots.files.records import Finite, Positive, Record, validate
+from robots.files.records import validate
 from robots.files.texts import parse_json, read_text
 from robots.pose import Pose
 from robots.rendering.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 
-_Whole = Annotated[int, Field(ge=0, strict=True)]
 KINDS = (
     "start", "walk", "change", "alarm", "fall", "stumble", "assistance", "trial", "thought", "relearned",
     "goal", "end",
@@ -42,39 +40,29 @@ _SPACING = 0.04  # [s] between two poses, unless a control step is longer
 _PACKED = {"times": "<f4", "positions": "<f4", "touching": "u1"}  # base64 of little-endian numbers in rows
 
 
-class MissionFacts(Record):
+class MissionFacts(MissionRequest):
     """How a mission was asked for: the first line of its log.
 
     Attributes:
-        format, version: of the log.
+        selector: its name; None for the default.
         robot: its name.
         repertoire: fingerprint of the repertoire.
-        goals: places to reach [m].
-        changes: what happens, as DAMAGE@SECONDS.
-        seconds, within, think_episodes, refine, cores, max_falls, seed: the options of `surefoot mission`.
-        selector: its name; None for the default.
         rehearsal: file of the rehearsal; None for that next to the repertoire's, if there is one.
+        format, version: of the log.
     """
 
-    format: Literal["surefoot-mission"] = "surefoot-mission"
-    version: Literal[1] = 1
+    selector: str | None = None
     robot: str
     repertoire: str
-    goals: tuple[tuple[Finite, Finite], ...] = ()
-    changes: tuple[str, ...] = ()
-    seconds: Positive
-    within: Positive
-    think_episodes: _Whole
-    refine: _Whole
-    cores: _Whole
-    max_falls: _Whole
-    seed: _Whole
-    selector: str | None = None
     rehearsal: str | None = None
+    format: Literal["surefoot-mission"] = "surefoot-mission"
+    version: Literal[1] = 1
 
     def line(self) -> str:
         """The facts as a line of a log."""
-        return json.dumps(self.model_dump())
+        facts = self.model_dump()
+        first = {name: facts.pop(name) for name in ("format", "version", "robot", "repertoire")}
+        return json.dumps(first | facts)
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ from typing import Any, Literal
 import numpy as np
 
 from adapt.damage.damage import Combination, Damage
+from adapt.mission.changes import PlannedChange, read_changes
 from adapt.mission.diagnosis import Finding
 from adapt.mission.knowledge import Knowledge
 from adapt.mission.log import Event, MissionResult
 from adapt.mission.monitor import THRESHOLD, Monitor
 from adapt.mission.outcomes import SAMPLE, Paths, Way
-from adapt.mission.plan import Plan, PlannedChange
 from adapt.mission.planner import PlannedStretch, choose_gait
-from adapt.mission.settings import DEFAULTS, MissionSettings
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.states import TRANSITIONS, Outcome, State
 from adapt.mission.surprises import Surprises
 from adapt.mission.world import ASSISTANCE, Stretch, World
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table
+from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import DEFAULT_SELECTOR, choose_selector
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, SurefootError
@@ -90,19 +90,18 @@ class Mission:
 
     Args:
         repertoire: of the whole robot.
-        plan: goals and what happens.
-        settings: see `MissionSettings`.
+        request: what it is to do.
         table: the repertoire's rehearsal, if there is one.
         response: to what happens: a diagnosis; none, but that the robot watches itself and gets up; or, to
             compare with, it is told at once, and takes no time to simulate every gait.
         body: the robot that walks, if it differs from its model, which is the repertoire's robot.
         healthy: of another mission of the same repertoire and selector, so that it is prepared at once.
         backend: what runs the episodes of its thinking. The mission does not depend on it.
-        world: where the robot walks; by default it is simulated, with what the plan says happens to it.
+        world: where the robot walks; by default it is simulated, with what is asked to happen to it.
         on_step: called with that simulation after every control step.
 
     Attributes:
-        repertoire, plan: the same.
+        repertoire, request: the same.
         state: what the robot does now.
         latest: event, None before the first.
     """
@@ -112,8 +111,7 @@ class Mission:
     def __init__(
         self,
         repertoire: Repertoire,
-        plan: Plan,
-        settings: MissionSettings = DEFAULTS,
+        request: MissionRequest,
         *,
         table: Table | None = None,
         response: Response = "diagnosis",
@@ -125,13 +123,13 @@ class Mission:
     ) -> None:
         if not len(repertoire.elites):
             raise InvalidValueError("the repertoire is empty: there is no gait to walk with")
-        entry = choose_selector(settings.selector or DEFAULT_SELECTOR, table)
+        entry = choose_selector(request.selector or DEFAULT_SELECTOR, table)
         if not entry.takes_table:
             raise InvalidValueError(
                 f"the selector {entry.name} does not find out what is wrong: a mission needs self-model, "
                 "rehearsed, or one of your own"
             )
-        self.plan, self._settings, self._response = plan, settings, response
+        self.request, self._response = request, response
         self.state = State.WALKING
         self.latest: Event | None = None
         self._events: list[Event] = []
@@ -139,12 +137,13 @@ class Mission:
         self._thought, self._reached, self._unaided = 0.0, 0, 0
         self._surprises = Surprises()
         self._news: Damage | None = None  # what it is told next
+        changes = read_changes(request.changes, repertoire.robot, request.seconds)
         self._world: World = world or SimulatedWorld(
-            body or repertoire.robot, plan.changes, seed=settings.seed, on_change=self._note_change,
-            on_step=on_step,
+            body or repertoire.robot, changes, seed=request.seed,
+            on_change=self._note_change, on_step=on_step,
         )  # fmt: skip
         self._knowledge = Knowledge(
-            repertoire, entry, table, self._world, settings, healthy=healthy, backend=backend,
+            repertoire, entry, table, self._world, request, healthy=healthy, backend=backend,
             on_refined=self._tell_refined,
         )  # fmt: skip
         self.repertoire = self._knowledge.repertoire
@@ -170,7 +169,7 @@ class Mission:
         return MissionResult(
             reached=self._reached,
             unaided=self._unaided,
-            goals=len(self.plan.goals),
+            goals=len(self.request.goals),
             seconds=self._world.clock,
             distance=Pose().distance(self._world.pose),
             falls=self._counts["fall"],
@@ -188,15 +187,15 @@ class Mission:
     @property
     def _end(self) -> State | None:
         """The state in which the mission ends now, if it does."""
-        if self.plan.goals and self._reached == len(self.plan.goals):
+        if self.request.goals and self._reached == len(self.request.goals):
             return State.ARRIVED
-        if self._counts["fall"] >= self._settings.max_falls:
+        if self._counts["fall"] >= self.request.max_falls:
             return State.DAMPED
-        return State.OUT_OF_TIME if self._world.clock >= self.plan.seconds - 1e-9 else None
+        return State.OUT_OF_TIME if self._world.clock >= self.request.seconds - 1e-9 else None
 
     @property
     def _goal(self) -> tuple[float, float]:
-        return self.plan.goals[self._reached] if self.plan.goals else (_AHEAD, 0.0)
+        return self.request.goals[self._reached] if self.request.goals else (_AHEAD, 0.0)
 
     def _run(self) -> Iterator[None]:
         """Go from state to state until the mission ends."""
@@ -216,7 +215,7 @@ class Mission:
             yield
         if before is not State.WALKING:
             self._knowledge.searches.take_found()
-        most = self._settings.max_falls
+        most = self.request.max_falls
         times = f"{most} time{'s' * (most != 1)}"
         fell = f"It fell {times}, which is as often as it may, and is damped. "
         why = fell if self.state is State.DAMPED else ""
@@ -366,7 +365,7 @@ class Mission:
             self._tell("goal", f"Reached the goal at {goal[0]:g},{goal[1]:g}.", goal=list(goal))
 
     def _near(self, pose: Pose) -> bool:
-        return bool(self.plan.goals) and pose.distance(self._goal) <= self.plan.within
+        return bool(self.request.goals) and pose.distance(self._goal) <= self.request.within
 
     def _follow_plan(self) -> tuple[Stretch, str | None]:
         """Walk the stretch that is planned to be the first of those to the goal."""
@@ -380,7 +379,7 @@ class Mission:
             risk=self._knowledge.diagnosis.risk(rows)
             + self._surprises.risk(rows, damaged=self._knowledge.damaged),
             present=rows.index(driving) if driving in rows else None,
-            within=self.plan.within,
+            within=self.request.within,
         )
         return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
 
@@ -447,7 +446,7 @@ class Mission:
     @property
     def _left(self) -> int:
         """Control steps until the mission ends, at least one."""
-        return max(1, round((self.plan.seconds - self._world.clock) / self.repertoire.robot.control_step))
+        return max(1, round((self.request.seconds - self._world.clock) / self.repertoire.robot.control_step))
 
     def _note_place(self, record: _Record, made: int) -> None:
         """Note where the robot is, every few steps."""
@@ -482,7 +481,7 @@ class Mission:
     def _set_upright(self) -> None:
         """Be set upright, if there is time."""
         begun = self._world.clock
-        if not self._end and self._world.set_upright(self.plan.seconds - begun):
+        if not self._end and self._world.set_upright(self.request.seconds - begun):
             seconds = round(self._world.clock - begun, 3)
             words = f"The robot is set upright where it lies, in {seconds:.1f} s."
             self._tell("assistance", words, seconds=seconds)
@@ -509,7 +508,7 @@ class Mission:
         """
         incident, trial = self._incident, self._incident.stretch
         begun, lies = incident.since, trial.fell
-        left = min(begun + seconds, self.plan.seconds) - self._world.clock - ASSISTANCE * lies
+        left = min(begun + seconds, self.request.seconds) - self._world.clock - ASSISTANCE * lies
         self.latest = Event(self._world.clock, "thought", "It thinks about what is wrong.", self._world.pose)
         parameters = self._knowledge.twin.solutions([trial.row])[0]
         fell = self._world.think(max(0.0, left), None if lies else trial.row, parameters)

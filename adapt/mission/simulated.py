@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from adapt.damage import HEALTHY
-from adapt.mission.plan import PlannedChange
+from adapt.mission.changes import PlannedChange
 from adapt.mission.world import (
     ASSISTANCE,
     BackgroundSearch,

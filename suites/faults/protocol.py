@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from adapt.damage.text import parse_damage
-from adapt.mission.plan import REPAIRED, PlannedChange, read_changes
+from adapt.mission.changes import REPAIRED, PlannedChange, read_changes
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.records import Finite, NotNegative, Positive, Record, validate
 from robots.files.texts import parse_yaml, read_text

@@ -16,11 +16,9 @@ from adapt.damage.kinds.motors import Dead
 from adapt.mission.knowledge import thinking_rate
 from adapt.mission.mission import Mission, Response
 from adapt.mission.outcomes import Paths
-from adapt.mission.plan import Plan, PlannedChange
-from adapt.mission.settings import DEFAULTS, MissionSettings
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
-from adapt.requests import RecoveryRequest
+from adapt.requests import MissionRequest, RecoveryRequest
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
@@ -41,6 +39,14 @@ TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what ro
 }
 _RESPONSES: dict[str, Response] = {"mission": "diagnosis", "oracle": "told"}  # none otherwise
 _TRIALS = 3  # of a recovery with resets
+_VARIED = {  # of a `MissionRequest`
+    "within",
+    "think_episodes",
+    "refine",
+    "cores",
+    "max_falls",
+    "selector",
+}
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ class MissionSuite(Suite):
             "study": self.name,
             "repertoire": fingerprint(self.repertoire)[:16],
             "library": self.library.fingerprint[:16] if self.library else "none",
-            **self.request.model_dump(include={"goal", "within", "refinement", "max_falls"}),
+            **self.request.model_dump(include={"goal", *_VARIED}),
             "seed": self.seed,
         }
 
@@ -130,12 +136,12 @@ class MissionSuite(Suite):
             repertoire = replace(
                 repertoire, elites=repertoire.gaits.take(best), specialists=None, spread=None
             )
-        changes = (PlannedChange(BROKEN_AT, str(trial.damage), trial.damage),) if trial.damage.singles else ()
+        changes = (f"{trial.damage}@{BROKEN_AT:g}",) if trial.damage.singles else ()
         goals = ((asked.goal, 0.0),) if trial.task == "goal" else ()
+        known = asked.model_dump(include=_VARIED) | {"goals": goals, "changes": changes, "seed": seed}
         mission = Mission(
             repertoire,
-            Plan(goals, asked.within, TASKS[trial.task][0], changes),
-            MissionSettings(seed=seed, refinement=asked.refinement, max_falls=asked.max_falls),
+            MissionRequest(**known, seconds=TASKS[trial.task][0]),
             table=library,
             response=_RESPONSES.get(trial.method, "none"),
             body=randomised(repertoire.robot, seed) if trial.gap else None,
@@ -159,13 +165,13 @@ class MissionSuite(Suite):
         """
         robot, seconds = self.repertoire.robot, TASKS[trial.task][0]
         request = RecoveryRequest(
-            seed=seed, trials=_TRIALS, confirmations=0, think_episodes=DEFAULTS.episodes, refine=0
+            seed=seed, trials=_TRIALS, confirmations=0, think_episodes=self.request.think_episodes, refine=0
         )
         done = recover(self.repertoire, trial.damage, request, table=self.library, backend=self.backend)
         steps = robot.description.episode_steps
         episodes = sum(one.thought.episodes for one in done.trials if one.thought)
         spent = sum(one.steps for one in done.trials) * robot.control_step
-        spent += episodes * steps / (thinking_rate(robot) * DEFAULTS.cores)
+        spent += episodes * steps / (thinking_rate(robot) * self.request.cores)
         left = max(0.0, seconds - BROKEN_AT - spent)
         ahead = BROKEN_AT * done.healthy.distance + left * max(0.0, done.recovered.distance)
         return {

@@ -6,11 +6,9 @@ from typing import Any
 
 import click
 
-from adapt.mission.plan import Plan
-from adapt.mission.settings import MissionSettings
+from adapt.requests import MissionRequest
 from surefoot.commands.console import (
     AnyPath,
-    Number,
     RepertoireFile,
     check_different,
     console,
@@ -23,45 +21,11 @@ from surefoot.commands.options import request_options, setting_option
 
 @click.command()
 @click.argument("file", type=RepertoireFile)
-@click.option(
-    "--goal",
-    "goals",
-    multiple=True,
-    metavar="X,Y",
-    help="A place to reach [m], x ahead and y to the left of the start; several are reached in turn.  "
-    "[default: walk ahead]",
-)
-@click.option(
-    "--break",
-    "changes",
-    multiple=True,
-    metavar="DAMAGE@SECONDS",
-    help="What breaks, and when, e.g. left_front:lost@20, or repaired@40. The robot is not told.",
-)
-@click.option(
-    "--seconds",
-    type=Number(min=0, min_open=True),
-    default=Plan.seconds,
-    show_default=True,
-    help="How long the mission may take.",
-)
-@click.option(
-    "--within",
-    type=Number(min=0, min_open=True),
-    default=Plan.within,
-    show_default=True,
-    help="Distance at which a goal is reached [m].",
-)
 @rehearsal_option
 @request_options(
-    MissionSettings,
-    selector=click.option(
-        "--selector",
-        metavar="NAME",
-        help="What finds out what is wrong, see `surefoot recover`.  [default: self-model]",
-    ),
-    episodes=setting_option(MissionSettings, "episodes", flag="--think-episodes"),
-    refinement=setting_option(MissionSettings, "refinement", flag="--refine"),
+    MissionRequest,
+    goals=setting_option(MissionRequest, "goals", flag="--goal", repeated="X,Y"),
+    changes=setting_option(MissionRequest, "changes", flag="--break", repeated="DAMAGE@SECONDS"),
 )
 @click.option(
     "--log",
@@ -78,12 +42,8 @@ from surefoot.commands.options import request_options, setting_option
 @threads_option
 def mission(
     file: Path,
-    goals: tuple[str, ...],
-    changes: tuple[str, ...],
-    seconds: float,
-    within: float,
     rehearsal: Path | None,
-    request: MissionSettings,
+    request: MissionRequest,
     log: Path | None,
     video: Path | None,
     address: str | None,
@@ -106,7 +66,7 @@ def mission(
 
     if address is None and (keys or mcap):
         raise click.UsageError("--keys and --mcap are of a link to a robot: name one with --robot")
-    if address is not None and (changes or video):
+    if address is not None and (request.changes or video):
         raise click.UsageError(
             "--break and --video are of a simulation: leave them out with --robot, and see "
             "`surefoot robot --break`"
@@ -129,12 +89,8 @@ def mission(
 
         made = surefoot.Mission(
             file,
-            goals=goals,
-            changes=changes,
-            seconds=seconds,
-            within=within,
             rehearsal=rehearsal,
-            **request.model_dump(),
+            **dict(request),
             threads=threads,
             robot=address,
             keys=keys,
@@ -145,7 +101,7 @@ def mission(
         walking = stack.enter_context(closing(made.__iter__()))
         if video is not None:
             print_rendering_note()
-            add = stack.enter_context(filmed(made.plan, video))
+            add = stack.enter_context(filmed(request, video))
         if mcap is not None:
             names = made.repertoire.robot.description.joints, tuple(made.repertoire.robot.description.feet)
             telemetry = stack.enter_context(McapLog(mcap, *names, gait="mission"))

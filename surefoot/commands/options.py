@@ -32,17 +32,26 @@ selector_option = click.option("--selector", cls=_SelectorOption, metavar="NAME"
 
 
 def setting_option(
-    record: type, name: str, *, flag: str = "", default: object = ..., before: str = "", more: str = ""
+    record: type,
+    name: str,
+    *,
+    flag: str = "",
+    default: object = ...,
+    before: str = "",
+    more: str = "",
+    repeated: str = "",
 ) -> Decorator:
     """The option for a field of a record of settings, as its docstring describes it.
 
     A default in brackets is only shown: not given, the option then is None. `before` comes before the
-    description, and `more` after it.
+    description, and `more` after it. An option that may be `repeated` takes one such value at a time.
     """
     default = default_of(record, name) if default is ... else default
     text = attribute_words(record, name).rstrip(".")
     words = f"{before}{text}.{more}" if before else f"{text[0].upper()}{text[1:]}.{more}"
     flag = flag or f"--{name.replace('_', '-')}"
+    if repeated:
+        return click.option(flag, name, multiple=True, metavar=repeated, help=words)
     kind = _kind(get_type_hints(record, include_extras=True)[name])
     if kind is click.BOOL:
         return click.option(flag, name, is_flag=True, help=words)

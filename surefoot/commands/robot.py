@@ -103,7 +103,7 @@ def _happening(
 ) -> "tuple[Robot, list[tuple[float, Robot]]]":
     """The robot at first, and what it becomes when [s]; a damage stays when something else breaks."""
     from adapt.damage.text import parse_damage
-    from adapt.mission.plan import read_changes
+    from adapt.mission.changes import read_changes
 
     broken = whole if damage is None else parse_damage(damage, whole).apply(whole)
     before = [] if damage is None else [f"{damage}@0"]

@@ -356,7 +356,7 @@ def transfer(files: tuple[Path, ...], request: TransferRequest, seed: int, **opt
     type=AnyPath,
     help="YAML list of damages.  [default: each leg lost and dead; with six legs also pairs lost]",
 )
-@request_options(MissionStudy, refinement=setting_option(MissionStudy, "refinement", flag="--refine"))
+@request_options(MissionStudy, "tasks", "worlds", "goal", "within", "refine", "max_falls", "seeds")
 @study_options("mission")
 def mission(
     file: Path,

@@ -268,8 +268,6 @@ def test_times_that_are_none_are_refused(gaits: Repertoire, value: Any) -> None:
         lambda: surefoot.train("sphere-4", archive="3,3", evaluations=4, checkpoint_seconds=value),
         lambda: surefoot.deploy(gaits, seconds=value),
         lambda: surefoot.drive(gaits, robot="tcp://127.0.0.1:1", seconds=value),
-        lambda: surefoot.Mission("hexapod", seconds=value),
-        lambda: surefoot.Mission("hexapod", within=value),
     ):
         with pytest.raises(InvalidValueError, match="finite number"):
             use()

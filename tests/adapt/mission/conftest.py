@@ -10,10 +10,9 @@ from adapt.mission import mission as module
 from adapt.mission.log import Event, MissionResult
 from adapt.mission.mission import Mission
 from adapt.mission.monitor import Monitor
-from adapt.mission.plan import Plan, read_changes
-from adapt.mission.settings import MissionSettings
 from adapt.mission.states import TRANSITIONS, Outcome, State
 from adapt.rehearsal.table import Table
+from adapt.requests import MissionRequest
 from repertoire.repertoire import Repertoire
 from robots.simulation.threads import Threads
 from tests.adapt.mission.small import small_ant, small_hexapod
@@ -65,16 +64,14 @@ class Noting(dict):
 def walked(name: str, threads: int | None = None) -> Walked:
     asked = dict(MISSIONS[name])
     gaits, table = small_hexapod()
-    changes = read_changes(asked.pop("changes", ()), gaits.robot)
-    plan = Plan(asked.pop("goals", ()), seconds=asked.pop("seconds"), changes=changes)
     listens, response = asked.pop("listens", True), asked.pop("response", "diagnosis")
-    settings = MissionSettings(selector="rehearsed", refinement=0, **asked)
+    request = MissionRequest(selector="rehearsed", refine=0, **asked)
     with pytest.MonkeyPatch.context() as patch:
         table_of_states = Noting()
         patch.setattr(module, "TRANSITIONS", table_of_states)
         if not listens:  # motors do not tell that they give no torque
             patch.setattr(Monitor, "listen", lambda *_: False)
-        mission = Mission(gaits, plan, settings, table=table, response=response, backend=Threads(threads))
+        mission = Mission(gaits, request, table=table, response=response, backend=Threads(threads))
         events = list(mission)
     return Walked(events, mission.result, table_of_states.seen)
 

@@ -13,10 +13,10 @@ from adapt.damage.kinds.motors import Dead
 from adapt.damage.text import parse_damage
 from adapt.mission.knowledge import Knowledge, thinking_rate
 from adapt.mission.monitor import Monitor
-from adapt.mission.settings import MissionSettings
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import Stretch, World
 from adapt.rehearsal.table import Table
+from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import Run
 from repertoire.repertoire import Repertoire
@@ -32,10 +32,10 @@ def known(
     world: World | None = None,
     refinement: int = 0,
 ) -> Knowledge:
-    settings = MissionSettings(selector=selector, refinement=refinement, episodes=10)
+    request = MissionRequest(selector=selector, refine=refinement, think_episodes=10)
     entry, world = choose_selector(selector, table), world or SimulatedWorld(gaits.robot, [], seed=1)
     found = Knowledge(
-        gaits, entry, table, world, settings, healthy=None, backend=Threads(1), on_refined=lambda *_: None
+        gaits, entry, table, world, request, healthy=None, backend=Threads(1), on_refined=lambda *_: None
     )
     found.prepare()
     return found

@@ -113,7 +113,7 @@ def test_legs_tell_about_where_a_robot_without_odometry_is() -> None:
 def test_a_leg_breaks_under_way_and_the_robot_recovers(odometry: bool) -> None:
     broken = parse_damage("left_front:lost", ROBOT).apply(ROBOT)
     world, robot = linked(odometry=odometry, changes=[(2.0, broken)], helped=True)
-    settings = {"goals": [(2.5, 0.5)], "seconds": 60.0, "selector": "rehearsed", "refinement": 0}
+    settings = {"goals": [(2.5, 0.5)], "seconds": 60.0, "selector": "rehearsed", "refine": 0}
     mission = surefoot.Mission(WHOLE, rehearsal=small_hexapod()[1], world=world, **settings)
     events = list(mission)
     thought = next(event for event in events if event.kind == "thought")

@@ -1,6 +1,7 @@
 """Missions of a small repertoire, from the first step to the last."""
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +12,15 @@ import numpy as np
 import pytest
 
 import surefoot
+from adapt.mission.changes import read_changes
 from adapt.mission.log import LogWriter, MissionResult, read_log
 from adapt.mission.mission import Mission
 from adapt.mission.monitor import Monitor
-from adapt.mission.plan import Plan, read_changes
-from adapt.mission.settings import MissionSettings
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.states import State
 from adapt.mission.world import ASSISTANCE, Stretch
 from adapt.rehearsal.table import Table
+from adapt.requests import MissionRequest
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
@@ -27,7 +28,9 @@ from robots.files.locks import locked
 from surefoot.shipped import repertoire_path
 from tests.adapt.mission.conftest import GOAL
 
-SETTINGS = MissionSettings(selector="rehearsed", refinement=0)
+
+def asked(**more: Any) -> MissionRequest:
+    return MissionRequest(selector="rehearsed", refine=0, **more)
 
 
 class Watched(SimulatedWorld):
@@ -107,9 +110,9 @@ def test_a_repair_is_believed_at_once_and_the_second_time_looked_into(missions) 
 
 def test_a_mission_that_names_no_selector_thinks_by_the_self_model(hexapod) -> None:
     gaits, table = hexapod
-    settings = MissionSettings(refinement=0, episodes=20)
+    request = MissionRequest(goals=(GOAL,), seconds=12.0, refine=0, think_episodes=20)
     world = Watched(gaits.robot, read_changes(["left_front:lost@2"], gaits.robot), seed=1)
-    mission = Mission(gaits, Plan((GOAL,), seconds=12.0), settings, table=table, world=world)
+    mission = Mission(gaits, request, table=table, world=world)
     assert any(event.kind == "thought" for event in mission)
 
 
@@ -125,7 +128,7 @@ def test_help_takes_its_time_and_what_is_reached_with_it_counts_apart(hexapod) -
     gaits, table = hexapod
     falls = iter([True])
     world = Watched(gaits.robot, (), seed=1, throws=lambda clock: clock > 6.0 and next(falls, False))
-    mission = Mission(gaits, Plan(((0.5, 0), (3, 0))), SETTINGS, table=table, world=world)
+    mission = Mission(gaits, asked(goals=((0.5, 0), (3, 0))), table=table, world=world)
     for event in mission:
         assert world.closed == (event.kind == "end"), "it is damped before the end is told"
     result = mission.result
@@ -138,7 +141,7 @@ def test_help_takes_its_time_and_what_is_reached_with_it_counts_apart(hexapod) -
 def test_a_mission_ends_in_time_though_the_robot_fell_just_before(hexapod, rest: float, helped: int) -> None:
     gaits, table = hexapod
     world = Watched(gaits.robot, (), seed=1, throws=lambda clock: True)
-    mission = Mission(gaits, Plan(seconds=0.02 + rest), SETTINGS, table=table, world=world)
+    mission = Mission(gaits, asked(seconds=0.02 + rest), table=table, world=world)
     list(mission)
     assert (mission.result.falls, mission.state) == (1, State.OUT_OF_TIME)
     assert mission.result.seconds == pytest.approx(0.02 + rest)
@@ -152,7 +155,7 @@ def test_after_a_false_alarm_it_tries_the_gait_and_goes_on_without_stopping(
     monkeypatch.setattr(Monitor, "watch", lambda *_: next(alarms, None))
     gaits, table = hexapod
     world = Watched(gaits.robot, (), seed=1)
-    mission = Mission(gaits, Plan(seconds=9.0), SETTINGS, table=table, world=world)
+    mission = Mission(gaits, asked(seconds=9.0), table=table, world=world)
     events = list(mission)
     kinds = [event.kind for event in events if event.kind in ("alarm", "trial", "stumble", "thought")]
     assert kinds == ["alarm", "trial", "stumble"]
@@ -169,7 +172,7 @@ def test_a_goal_that_is_reached_as_it_notices_something_ends_the_mission(
     world = Watched(gaits.robot, (), seed=1)
     near = lambda *_: "something" if world.pose.distance((1.0, 0.0)) <= 0.25 else None  # noqa: E731
     monkeypatch.setattr(Monitor, "watch", near)
-    mission = Mission(gaits, Plan(((1.0, 0.0),), seconds=20.0), SETTINGS, table=table, world=world)
+    mission = Mission(gaits, asked(goals=((1.0, 0.0),), seconds=20.0), table=table, world=world)
     assert [event.kind for event in mission][-3:] == ["alarm", "goal", "end"]
     assert mission.result.trials == 0
 
@@ -177,7 +180,7 @@ def test_a_goal_that_is_reached_as_it_notices_something_ends_the_mission(
 def test_a_robot_that_sees_its_goal_is_told_it_every_half_second(ant) -> None:
     (gaits, table), goal = ant, (5.0, 30.0)
     world = Watched(gaits.robot, (), seed=1)
-    list(Mission(gaits, Plan((goal,), seconds=6.0), SETTINGS, table=table, world=world))
+    list(Mission(gaits, asked(goals=(goal,), seconds=6.0), table=table, world=world))
     told = [
         (clock, found.start.bearing(goal), options["towards"]) for _, clock, found, options in world.calls
     ]
@@ -191,7 +194,7 @@ def test_a_robot_that_sees_its_goal_is_told_it_every_half_second(ant) -> None:
 def test_a_robot_that_would_tip_over_while_it_stands_sets_off_at_once() -> None:
     gaits = surefoot.load("quadruped")
     world = Watched(gaits.robot, read_changes(["back_left:lost@1"], gaits.robot), seed=1)
-    list(Mission(gaits, Plan(seconds=30.0), MissionSettings(refinement=0), world=world))
+    list(Mission(gaits, MissionRequest(seconds=30.0, refine=0), world=world))
     after = [call for before, call in itertools.pairwise(world.calls) if before[0] == "set_upright"]
     assert {(name, options.get("abrupt")) for name, _, _, options in after} == {("drive", True)}
 
@@ -241,7 +244,7 @@ def test_a_mission_in_python_writes_a_log(hexapod, tmp_path: Path) -> None:
     log, clocks = tmp_path / "log.jsonl", []
     mission = surefoot.Mission(
         hexapod[0], seconds=1.0, log=log, on_step=lambda world: clocks.append(world.clock),
-        episodes=20, refinement=5, seed=3,
+        think_episodes=20, refine=5, seed=3,
     )  # fmt: skip
     assert not log.exists()
     events = list(mission)
@@ -278,6 +281,12 @@ def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
         ({"cores": 1.5}, "cores: input should be a valid integer, not 1.5"),
         ({"seed": -1}, "seed: "),
         ({"max_falls": 0}, "max_falls: "),
+        ({"seconds": math.nan}, "seconds: "),
+        ({"seconds": 4000.0}, "seconds: input should be less than or equal to 3600"),
+        ({"within": -1.0}, "within: "),
+        ({"goals": [(math.inf, 0.0)]}, "at most 1000 m"),
+        ({"goals": ["1,2,3"]}, "X,Y in metres"),
+        ({"goals": [None]}, "X,Y in metres"),
     ],
 )
 def test_what_no_mission_can_be_is_refused_at_once(

@@ -7,9 +7,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from adapt.mission.changes import read_changes
 from adapt.mission.log import Event, MissionFacts, read_log
 from adapt.mission.outcomes import SAMPLE
-from adapt.mission.plan import Plan, read_changes, read_goal
 from adapt.mission.planner import choose_gait
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import ASSISTANCE
@@ -48,34 +48,18 @@ def test_what_breaks_adds_up_until_it_is_repaired() -> None:
         ("@3", "DAMAGE@SECONDS"),
         ("left_front:lost@nan", "DAMAGE@SECONDS"),
         ("left_front:shy@3", "kind of damage"),
+        ("left_front:lost@20", "does not happen during the mission, which lasts from 0 to 10 s"),
         ("left_first:lost@3", "left_first"),
     ],
 )
 def test_what_is_no_change(text: str, message: str) -> None:
     with pytest.raises((InvalidValueError, UnknownNameError), match=message):
-        read_changes([text], ROBOT)
+        read_changes([text], ROBOT, seconds=10.0)
 
 
 def test_a_leg_that_is_lost_does_not_break_again() -> None:
     with pytest.raises(InvalidValueError, match=r"left_front:dead@9 cannot happen.*after left_front:lost"):
         read_changes(["left_front:lost@3", "left_front:dead@9"], ROBOT)
-
-
-def test_plans_that_are_refused() -> None:
-    (change,) = read_changes(["left_front:lost@20"], ROBOT)
-    for arguments, message in (
-        (((), 0.2, 10.0, (change,)), "does not happen during the mission"),
-        (((), 0.2, 0.0), "the time of a mission must be a finite number above 0 s"),
-        (((), math.nan, 10.0), "the distance at which a goal is reached must be"),
-        ((((math.inf, 0.0),), 0.2, 10.0), "a coordinate of a goal must be"),
-        ((((2000.0, 0.0),), 0.2, 10.0), "at most 1000 m"),
-    ):
-        with pytest.raises(InvalidValueError, match=message):
-            Plan(*arguments)
-    for text in ("6", "6,x", "1,2,3"):
-        with pytest.raises(InvalidValueError, match="X,Y in metres"):
-            read_goal(text)
-    assert read_goal("6,-2") == (6.0, -2.0)
 
 
 def test_nothing_depends_on_where_the_robot_stands_and_looks() -> None:

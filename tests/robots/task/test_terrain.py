@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.mission.plan import read_changes
+from adapt.mission.changes import read_changes
 from adapt.mission.simulated import SimulatedWorld
 from robots.errors import InvalidValueError, SurefootError
 from robots.files.records import validate

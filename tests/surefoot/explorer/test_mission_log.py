@@ -27,7 +27,7 @@ from tests.surefoot.explorer.test_explorer import numbers
 
 CHANGES = ["left_front:lost@1", "repaired@2"]
 ASKED = {"goals": [(0.4, 0.0), (2.0, 0.0)], "changes": CHANGES, "seconds": 4.0}
-THINKING = {"episodes": 10, "refinement": 0}
+THINKING = {"think_episodes": 10, "refine": 0}
 
 
 def short_mission(folder: Path) -> Path:
