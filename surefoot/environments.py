@@ -4,7 +4,8 @@ import gymnasium
 import surefoot.environments
 
 gymnasium.make("surefoot/QDAnt-v0", damage="front_left:lost")
-gymnasium.make("surefoot/QDAnt-v0", robot="my_robot.yaml", damage="left:dead")
+gymnasium.make("surefoot/Robot-v0", robot="my_robot.yaml", damage="left:dead")
+gymnasium.make_vec("surefoot/QDAnt-v0", num_envs=32)
 """
 
 from pathlib import Path
@@ -17,6 +18,7 @@ from adapt.damage.text import parse_damage
 from robots.catalogue import robot_names
 from robots.robot import Robot, find_robot
 from robots.simulation.environment import WalkingEnvironment
+from robots.simulation.vector_environment import VectorWalkingEnvironment
 
 
 def environment_id(robot: str) -> str:
@@ -34,13 +36,35 @@ def make_environment(
         damage: of the robot, e.g. `front_left:lost`; nothing by default.
         **options: the other arguments of `WalkingEnvironment`.
     """
+    return WalkingEnvironment(_damaged(robot, damage), **options)
+
+
+def make_vector_environment(
+    robot: Robot | str | Path, num_envs: int = 1, *, damage: Damage | str | None = None, **options: Any
+) -> VectorWalkingEnvironment:
+    """Make many environments of a robot that are simulated together, see `make_environment`.
+
+    Args:
+        robot: see there.
+        num_envs: how many there are.
+        damage: see there.
+        **options: the other arguments of `VectorWalkingEnvironment`.
+    """
+    return VectorWalkingEnvironment(_damaged(robot, damage), num_envs, **options)
+
+
+def _damaged(robot: Robot | str | Path, damage: Damage | str | None) -> Robot:
     found = robot if isinstance(robot, Robot) else find_robot(robot)
     if damage is not None and not isinstance(damage, Damage):
         damage = parse_damage(str(damage), found)
-    return WalkingEnvironment(found if damage is None else damage.apply(found), **options)
+    return found if damage is None else damage.apply(found)
 
 
-for _name in robot_names():
+_KNOWN = {environment_id(name): {"robot": name} for name in robot_names()}
+for _id, _given in {**_KNOWN, "surefoot/Robot-v0": {}}.items():
     gymnasium.register(
-        environment_id(_name), entry_point=f"{__name__}:{make_environment.__name__}", kwargs={"robot": _name}
+        _id,
+        entry_point=f"{__name__}:{make_environment.__name__}",
+        vector_entry_point=f"{__name__}:{make_vector_environment.__name__}",
+        kwargs=_given,
     )

@@ -110,7 +110,7 @@ class Stepper:
         if not np.isfinite(action).all():
             raise InvalidValueError(f"an action must be finite, not {action.tolist()}")
         self.state.action[:] = action
-        return bool(_advance(self._steps, self._task, self.state))
+        return bool(advance(self._steps, self._task, self.state))
 
     def drive(self, parameters: np.ndarray) -> bool:
         """As `step`, with the action of the robot's controller with these parameters, (p,)."""
@@ -163,6 +163,11 @@ class Stepper:
             trace,
             abandoned,
         )
+
+    @property
+    def parts(self) -> "tuple[_Physics, Task, EpisodeState]":
+        """What `advance` simulates, for kernels that simulate several robots."""
+        return self._steps, self._task, self.state
 
     @property
     def tally(self) -> Any:
@@ -286,7 +291,7 @@ def simulate(physics: _Physics, task: Task, state: EpisodeState) -> None:
 
 
 @compiled()
-def _advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
+def advance(physics: _Physics, task: Task, state: EpisodeState) -> bool:
     """Simulate a control step with the action in the state; returns whether it ended the episode."""
     apply_action(task, state)
     simulate(physics, task, state)
@@ -325,14 +330,14 @@ def _run(
         if trace.shape[0] > 0:
             step = state.tally[0].steps
             trace[step, : state.action.size] = state.action
-            ended = _advance(physics, task, state)
+            ended = advance(physics, task, state)
             record(task, state, trace[step])
         elif transitions.shape[0] == 0:
-            ended = _advance(physics, task, state)
+            ended = advance(physics, task, state)
         else:
             row = transitions[state.tally[0].steps]
             row[:inputs] = state.observation
             row[inputs:outputs] = state.action
-            ended = _advance(physics, task, state)
+            ended = advance(physics, task, state)
             row[outputs : outputs + inputs] = state.observation
             row[-3], row[-2], row[-1] = state.tally[0].reward, state.tally[0].terminated, ended

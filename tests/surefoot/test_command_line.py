@@ -241,13 +241,17 @@ def observations(environment: gymnasium.Env, seed: int | None, steps: int = 30) 
     return first + [environment.step(rng.uniform(-1, 1, 8))[0] for _ in range(steps)]
 
 
-@pytest.mark.parametrize("options", [{}, {"robot": MODELS / "ant" / "ant.yaml"}])
-def test_a_damage_breaks_the_robot_of_an_environment(options: dict) -> None:
+@pytest.mark.parametrize(
+    ("name", "options"), [(ANT, {}), ("surefoot/Robot-v0", {"robot": MODELS / "ant" / "ant.yaml"})]
+)
+def test_a_damage_breaks_the_robot_of_an_environment(name: str, options: dict) -> None:
     ant = load_robot("ant")
-    damaged = gymnasium.make(f"surefoot.environments:{ANT}", damage=LOST, render_mode="rgb_array", **options)
+    damaged = gymnasium.make(f"surefoot.environments:{name}", damage=LOST, render_mode="rgb_array", **options)
     expected = WalkingEnvironment(parse_damage(LOST, ant).apply(ant))
     np.testing.assert_array_equal(observations(damaged, 1), observations(expected, 1))
     assert not np.array_equal(observations(damaged, 1), observations(gymnasium.make(ANT), 1))
+    (together,) = gymnasium.make_vec(name, num_envs=1, damage=LOST, **options).reset(seed=1)[0]
+    np.testing.assert_array_equal(together, expected.reset(seed=1)[0])
     with pytest.raises(InvalidValueError, match="masked"):
         expected.step(np.ma.masked_array(np.zeros(8), mask=[1] + [0] * 7))
 

@@ -1,0 +1,73 @@
+"""Many robots in one environment: the same as one beside the other, and what Gymnasium's wrappers see."""
+
+from collections.abc import Iterator
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from robots.errors import InvalidValueError
+from robots.robot import load_robot
+from robots.simulation.environment import WalkingEnvironment
+from robots.simulation.vector_environment import VectorWalkingEnvironment
+
+pytestmark = pytest.mark.slow  # the kernel for many robots takes long to compile
+
+ROBOT = load_robot("hopper").with_episode_steps(40)
+COUNT = 5
+
+
+def played(environment: gymnasium.vector.VectorEnv, steps: int = 100) -> Iterator[tuple]:
+    """What random actions lead to; some robots fall, and others walk until the time is up."""
+    rng = np.random.default_rng(0)
+    yield environment.reset(seed=7)
+    for _ in range(steps):
+        yield environment.step(rng.uniform(-1, 1, (COUNT, 3)) * np.arange(COUNT)[:, None] / COUNT)
+    yield environment.reset()
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_robots_walk_as_each_does_by_itself(mode: AutoresetMode, threads: int) -> None:
+    together = VectorWalkingEnvironment(ROBOT, COUNT, autoreset_mode=mode, threads=threads)
+    apart = SyncVectorEnv([lambda: WalkingEnvironment(ROBOT)] * COUNT, autoreset_mode=mode)
+    ended = np.zeros(2, int)
+    for one, other in zip(played(together), played(apart), strict=True):
+        for ours, theirs in zip(one[:-1], other[:-1], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        for name in ("measures", "distance", "energy", "diverged"):
+            np.testing.assert_array_equal(one[-1][name], other[-1][name])
+        assert ("final_obs" in one[-1]) == ("final_obs" in other[-1])
+        if "final_obs" in one[-1]:
+            for n in np.flatnonzero(other[-1]["_final_obs"]):
+                np.testing.assert_array_equal(one[-1]["final_obs"][n], other[-1]["final_obs"][n])
+                assert one[-1]["final_info"]["distance"][n] == other[-1]["final_info"]["distance"][n]
+        if len(one) > 2:
+            ended += one[2].sum(), one[3].sum()
+    assert ended.min() > 0, "episodes ended by a fall, and because the time was up"
+    together.close()
+
+
+def test_gymnasiums_wrappers_take_it() -> None:
+    wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(VectorWalkingEnvironment(ROBOT, COUNT))
+    returns = [info["episode"]["r"] for *_, info in list(played(wrapped))[1:-1] if "episode" in info]
+    assert len(returns) >= 2
+    assert wrapped.observation_space.contains(wrapped.reset(seed=[1, 2, 3, 4, 5])[0])
+
+
+def test_what_cannot_be_is_refused() -> None:
+    environment = VectorWalkingEnvironment(ROBOT, COUNT)
+    with pytest.raises(InvalidValueError, match="begin with reset"):
+        environment.step(np.zeros((COUNT, 3)))
+    with pytest.raises(InvalidValueError, match="a seed for each of 5 robots, not 2"):
+        environment.reset(seed=[1, 2])
+    environment.reset(seed=1)
+    with pytest.raises(InvalidValueError, match=r"shape \(5, 3\), not \(5, 2\)"):
+        environment.step(np.zeros((COUNT, 2)))
+    with pytest.raises(InvalidValueError, match="finite"):
+        environment.step(np.full((COUNT, 3), np.nan))
+    with pytest.raises(InvalidValueError, match="NEXT_STEP or SAME_STEP"):
+        VectorWalkingEnvironment(ROBOT, autoreset_mode="Disabled")
+    with pytest.raises(InvalidValueError, match="positive"):
+        VectorWalkingEnvironment(ROBOT, 0)
