@@ -18,7 +18,7 @@ from surefoot.printing import complaints
 
 # Each command is a function of its name in the module of its name, imported when the command is asked for.
 COMMANDS = (
-    *("algorithms", "calibrate", "cluster", "damages", "demo", "deploy", "evaluate", "explore", "export"),
+    *("algorithms", "calibrate", "damages", "demo", "deploy", "evaluate", "explore", "export"),
     *("merge", "mission", "policy", "recover", "rehearse", "robot", "robots", "show", "strengthen"),
     *("suite", "train"),
 )

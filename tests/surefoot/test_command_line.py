@@ -2,6 +2,7 @@
 
 import csv
 import inspect
+import os
 import runpy
 import subprocess
 import sys
@@ -180,25 +181,27 @@ def test_damages_lists_parts_kinds_and_the_library(run) -> None:
     assert library == list(map(str, damage_library(load_robot("walker"))))
 
 
-def test_the_scripts_for_slurm(run, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    options = "--workers 50 --cpus 8 --time 08:00:00 --sbatch partition=cpu"
-    code, out, err = run(f"cluster slurm {options} train ant --evaluations 1000000 --out 'runs/my ant'")
-    assert (code, err) == (0, "")
-    assert "bash cluster/submit.sh" in out
-    scripts = {path.stem: path.read_text() for path in (tmp_path / "cluster").iterdir()}
-    command = f"{sys.executable} -m surefoot train ant --evaluations 1000000 --out 'runs/my ant'"
-    for option in ("--time=08:00:00", f"--chdir={tmp_path}", "--partition=cpu", command):
-        assert option in scripts["driver"]
-    for option in ("--array=1-50\n", "--cpus-per-task=8\n", "--nthreads 8 --memory-limit 4GiB"):
-        assert option in scripts["workers"]
-    assert not any("@" in text for name, text in scripts.items() if name != "driver")
-    for script in (tmp_path / "cluster").iterdir():
-        subprocess.run(["bash", "-n", script], check=True)
-    environment = "source cluster/environment.sh && env"
-    found = subprocess.run(["bash", "-c", environment], capture_output=True, text=True, check=True).stdout
-    for role in ("SCHEDULER", "WORKER", "CLIENT"):
-        assert f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY={tmp_path}/cluster/key.pem" in found
+def test_the_script_for_slurm_submits_scheduler_workers_and_run(tmp_path: Path) -> None:
+    sbatch = tmp_path / "bin/sbatch"
+    sbatch.parent.mkdir()
+    sbatch.write_text(
+        '#!/bin/bash\nprintf \'%s\\n\' "$@" "$DASK_DISTRIBUTED__COMM__TLS__WORKER__KEY" >> jobs\necho 17\n'
+    )
+    sbatch.chmod(0o700)
+    words = {"PATH": f"{sbatch.parent}:{os.environ['PATH']}", "PYTHON": sys.executable}
+    asked = {"TIME": "08:00:00", "WORKERS": "50", "CPUS": "8"}
+    line = ["bash", str(ROOT / "examples/slurm.sh"), "train", "ant", "--out", "runs/my ant"]
+    subprocess.run(line, cwd=tmp_path, env=os.environ | words | asked, check=True, capture_output=True)
+    jobs = (tmp_path / "jobs").read_text()
+    assert jobs.count("--time=08:00:00\n") == jobs.count(f"{tmp_path}/cluster/key.pem\n") == 3
+    assert (tmp_path / "cluster/key.pem").stat().st_mode & 0o077 == 0, "others cannot read the key"
+    for text in (
+        "--array=1-50\n",
+        "--nthreads 8 --memory-limit 4GiB",
+        "scancel 17 17",
+        r"-m surefoot train ant --out runs/my\ ant",
+    ):
+        assert text in jobs
 
 
 # `surefoot export` writes a gait for the computer of a robot.
