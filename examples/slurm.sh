@@ -38,6 +38,6 @@ SCHEDULER=$(submit scheduler "$dask scheduler --protocol tls --port 0 --dashboar
 ARRAY=$(submit workers "$dask worker --protocol tls --scheduler-file '$file' --dashboard-address 127.0.0.1:0 \
     --nworkers 1 --nthreads $CPUS --memory-limit ${MEMORY}GiB --death-timeout 300 \
     --local-directory \"\${TMPDIR:-/tmp}\"" --array="1-$WORKERS" --cpus-per-task="$CPUS" --dependency="after:$SCHEDULER")
-run=$(printf '%q ' "$python" -m surefoot "$@" --scheduler-file "$file")
+run=$(printf '%q ' "$python" -m surefoot "$@" --cluster "$file")
 submit driver "until [ -s '$file' ]; do sleep 1; done; srun --ntasks=1 $run; status=\$?
 scancel $SCHEDULER $ARRAY; exit \$status" --cpus-per-task=4 --signal=TERM@120 --dependency="after:${ARRAY}_1"

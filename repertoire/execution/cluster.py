@@ -13,7 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +29,7 @@ from robots.errors import InvalidFileError, InvalidValueError, SurefootError, on
 from robots.evaluations import Request
 from robots.files.texts import read_json
 from robots.plugins import VARIABLE, load_plugins
-from robots.simulation.backend import Backend, ModelBatch, OnFinished
+from robots.simulation.backend import Backend, ModelBatch, Work
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ONE_THREAD, Threads
 from robots.workers import interrupts_deferred, starting_processes
@@ -45,6 +45,7 @@ except ImportError as error:
 
 _LOCAL = "local:"
 _CONNECT_SECONDS = 10.0
+_PATIENCE_SECONDS = 120.0  # for which to wait for a worker while there is none
 _LOOK_SECONDS = 1.0  # between two looks at the workers while no result comes
 _POLL_SECONDS = 0.002
 _CHUNKS = 8  # for every worker at most, so that none waits long for the last ones of a batch
@@ -58,34 +59,25 @@ _CONFIGURATION = {
 }
 
 
-@dataclass(frozen=True)
-class ClusterSettings:
-    """Which cluster runs the episodes."""
-
-    address: str  # of the Dask scheduler, such as `tls://10.0.0.1:8786`; or `local:N` for N processes here
-    patience: float = 120.0  # how long to wait for a worker while there is none [s]
-    # certificate and key with which to connect; without any, those of Dask's configuration
-    security: "Security | None" = field(default=None, repr=False)
-
-
-def scheduler_address(path: Path) -> str:
-    """The address in a scheduler file, which `dask scheduler --scheduler-file` writes."""
-    found = read_json(path)
-    if isinstance(found, dict) and isinstance(found.get("address"), str):
-        return str(found["address"])
-    raise InvalidFileError(
-        f"{path} is not a scheduler file, which is JSON with an address: dask scheduler --scheduler-file "
-        "writes one"
-    )
-
-
 @contextmanager
-def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) -> Iterator["Cluster"]:
-    """Connect to a cluster for the duration of the context; `say` warns of other software of a worker."""
+def cluster(address: str, *, say: Callable[[str], None] = print) -> Iterator["Cluster"]:
+    """Connect to a cluster for the duration of the context.
+
+    Args:
+        address: of the Dask scheduler, such as `tls://10.0.0.1:8786`; a file of JSON that tells it, as
+            `dask scheduler --scheduler-file` writes; or `local:N` for N processes of this machine.
+        say: warns of other software of a worker.
+    """
     dask.config.set(_CONFIGURATION)
+    security = None
     with ExitStack() as stack:
-        if settings.address.startswith(_LOCAL):
-            count = settings.address.removeprefix(_LOCAL)
+        if address.endswith(".json"):
+            found = read_json(Path(address))
+            if not (isinstance(found, dict) and isinstance(found.get("address"), str)):
+                raise InvalidFileError(f"{address} does not tell the address of a scheduler")
+            address = found["address"]
+        elif address.startswith(_LOCAL):
+            count = address.removeprefix(_LOCAL)
             if not re.fullmatch("[1-9][0-9]{0,2}", count):
                 raise InvalidValueError(
                     f"local:N takes a number of workers from 1 to 999, not {shown(count)}"
@@ -105,12 +97,17 @@ def cluster(settings: ClusterSettings, *, say: Callable[[str], None] = print) ->
                     silence_logs=logging.CRITICAL,
                 )
             stack.enter_context(local)
-            settings = replace(settings, address=local.scheduler_address, security=local.security)
-        yield stack.enter_context(closing(Cluster(settings, say)))
+            address, security = local.scheduler_address, local.security
+        yield stack.enter_context(closing(Cluster(address, security, say)))
 
 
 class Cluster(Backend):
     """Runs episodes on the workers of a Dask scheduler, see `cluster`; a copy by pickle connects anew.
+
+    Args:
+        address: of the scheduler.
+        security: certificate and key with which to connect; None for those of Dask's configuration.
+        say: warns of other software of a worker.
 
     Attributes:
         threads: of all workers together, when they were last looked at.
@@ -119,13 +116,15 @@ class Cluster(Backend):
 
     elsewhere = True
 
-    def __init__(self, settings: ClusterSettings, say: Callable[[str], None] = print) -> None:
+    def __init__(
+        self, address: str, security: "Security | None" = None, say: Callable[[str], None] = print
+    ) -> None:
         self.threads = self.processes = 1
-        self._settings, self._say = settings, say
+        self._address, self._security, self._say = address, security, say
         self._differences: list[str] = []
         self._alone_since = math.inf
         self._robots: WeakKeyDictionary[ModelBatch, dict[int, Future]] = WeakKeyDictionary()
-        self._client = _connected(settings)
+        self._client = _connected(address, security)
         try:
             while not self.count_workers():
                 time.sleep(_LOOK_SECONDS / 10)
@@ -133,8 +132,8 @@ class Cluster(Backend):
             self.close()
             raise
 
-    def __reduce__(self) -> tuple[type["Cluster"], tuple[ClusterSettings]]:
-        return Cluster, (self._settings,)
+    def __reduce__(self) -> tuple[type["Cluster"], tuple[str, "Security | None"]]:
+        return Cluster, (self._address, self._security)
 
     @property
     def differences(self) -> dict[str, str]:
@@ -145,15 +144,8 @@ class Cluster(Backend):
         """Disconnect."""
         self._client.close(timeout=_CONNECT_SECONDS)
 
-    def _run(
-        self,
-        batch: ModelBatch,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        models: np.ndarray,
-        request: Request,
-        on_finished: OnFinished | None,
-    ) -> Episodes:
+    def _run(self, work: Work) -> Episodes:
+        batch, solutions, seeds, models, request, on_finished = work
         if not len(seeds):
             return ONE_THREAD.run(batch, solutions, seeds, request=request)
         self.count_workers()
@@ -163,8 +155,8 @@ class Cluster(Backend):
             every, robot = np.flatnonzero(models == model), self._robot(batch, int(model))
             for rows in np.split(every, range(size, len(every), size)):
                 observed = None if request.observed is None else request.observed[rows]
-                work = solutions[rows], seeds[rows], replace(request, observed=observed)
-                chunks[self._client.submit(_run_chunk, robot, plugins, *work, pure=False)] = rows
+                part = solutions[rows], seeds[rows], replace(request, observed=observed)
+                chunks[self._client.submit(_run_chunk, robot, plugins, *part, pure=False)] = rows
         order, parts = [], []
         for rows, episodes in self._results(chunks):
             order += rows.tolist()
@@ -209,10 +201,10 @@ class Cluster(Backend):
             self.threads, self.processes, self._alone_since = sum(threads), len(threads), math.inf
         else:
             self._alone_since = min(self._alone_since, time.monotonic())
-        if time.monotonic() - self._alone_since > self._settings.patience:
+        if time.monotonic() - self._alone_since > _PATIENCE_SECONDS:
             raise SurefootError(
-                f"the cluster at {self._settings.address} had no worker for {self._settings.patience:.0f} s: "
-                "what was saved can be resumed once there is one"
+                f"the cluster at {self._address} had no worker for {_PATIENCE_SECONDS:.0f} s: what was saved "
+                "can be resumed once there is one"
             )
         return len(threads)
 
@@ -221,7 +213,7 @@ class Cluster(Backend):
         if isinstance(error, SurefootError):
             return error
         if error is None:
-            reason = f"the connection to the Dask scheduler at {self._settings.address} is lost"
+            reason = f"the connection to the Dask scheduler at {self._address} is lost"
         elif isinstance(error, MemoryError | KilledWorker):
             reason = "workers died of the same episodes, most probably because they ran out of memory"
         else:
@@ -237,15 +229,15 @@ class Cluster(Backend):
                 self._say(f"a worker has {text}: results may differ from those of this machine")
 
 
-def _connected(settings: ClusterSettings) -> Client:
+def _connected(address: str, security: "Security | None") -> Client:
     for name in ("", ".client", ".core", ".nanny", ".scheduler"):
         logging.getLogger(f"distributed{name}").setLevel(logging.CRITICAL)  # what matters is raised here
-    security = settings.security or Security()
+    options = {"timeout": _CONNECT_SECONDS, "set_as_default": False, "security": security or Security()}
     try:
-        return Client(settings.address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security)
+        return Client(address, **options)
     except Exception as error:  # whatever another kind of server answers
         raise SurefootError(
-            f"there is no Dask scheduler at {settings.address} ({one_line(error) or 'no answer'}): start one "
+            f"there is no Dask scheduler at {address} ({one_line(error) or 'no answer'}): start one "
             "with dask scheduler, or name local:4 for four workers on this machine"
         ) from error
 

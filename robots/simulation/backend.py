@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,17 @@ class ModelBatch:
                 f"models of a robot must share their controllers and measures, not: {found}"
             )
         self.robots = robots
+
+
+class Work(NamedTuple):
+    """The arguments of `Backend.run`, checked and converted."""
+
+    batch: ModelBatch
+    solutions: np.ndarray  # (n, p) float32
+    seeds: np.ndarray  # (n,)
+    models: np.ndarray  # (n,)
+    request: Request
+    on_finished: OnFinished | None
 
 
 def _one_each(name: str, values: np.ndarray, n: int, kind: str = "integers") -> np.ndarray:
@@ -107,16 +119,8 @@ class Backend(ABC):
             raise InvalidValueError(f"models must be from 0 to {limit}, not {least} to {most}")
         if request.observed is not None:
             request = replace(request, observed=_one_each("observed", request.observed, n, "booleans"))
-        return self._run(batch, solutions, seeds, models, request, on_finished)
+        return self._run(Work(batch, solutions, seeds, models, request, on_finished))
 
     @abstractmethod
-    def _run(
-        self,
-        batch: ModelBatch,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        models: np.ndarray,
-        request: Request,
-        on_finished: OnFinished | None,
-    ) -> Episodes:
-        """Do what `run` says; all arguments are checked, solutions are float32, and every model is given."""
+    def _run(self, work: Work) -> Episodes:
+        """Run the episodes."""

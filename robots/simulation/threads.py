@@ -12,7 +12,7 @@ import numpy as np
 from robots.errors import InvalidValueError, shown
 from robots.evaluations import Request, TransitionColumns
 from robots.robot import Robot
-from robots.simulation.backend import Backend, ModelBatch, OnFinished
+from robots.simulation.backend import Backend, ModelBatch, Work
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import TALLY
 from robots.simulation.stepper import Stepper
@@ -38,22 +38,15 @@ class Threads(Backend):
         """How many."""
         return self._given or available_cores()
 
-    def _run(
-        self,
-        batch: ModelBatch,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        models: np.ndarray,
-        request: Request,
-        on_finished: OnFinished | None,
-    ) -> Episodes:
+    def _run(self, work: Work) -> Episodes:
+        batch, solutions, seeds, models, request, on_finished = work
         n, robot = len(seeds), batch.robots[0]
         found = _Found.of(batch, n, request)
         waiting = iter(np.argsort(models, kind="stable").tolist())  # one robot after the other
         abandoned, lock, count = np.zeros(1, np.bool_), threading.Lock(), itertools.count(1)
         _ = robot.controller.compiled_kernel  # compiled here, or each thread would compile it
 
-        def work() -> None:
+        def run_some() -> None:
             stepper = None
             for index in waiting:  # the threads take them one by one
                 if abandoned[0]:
@@ -69,7 +62,7 @@ class Threads(Backend):
         threads = max(1, min(self.threads, n))
         with ThreadPoolExecutor(threads, thread_name_prefix="episodes") as pool:
             try:
-                for job in [pool.submit(work) for _ in range(threads)]:
+                for job in [pool.submit(run_some) for _ in range(threads)]:
                     job.result()
             except BaseException:
                 abandoned[0] = True

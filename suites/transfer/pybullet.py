@@ -17,11 +17,10 @@ from packaging.version import parse
 from adapt.damage.damage import Damage
 from robots.controllers.controller import Actor
 from robots.errors import InvalidValueError
-from robots.evaluations import Request
 from robots.falls import has_fallen
 from robots.motors import Motors
 from robots.robot import Robot
-from robots.simulation.backend import Backend, ModelBatch, OnFinished
+from robots.simulation.backend import Backend, Work
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import MIDWAY
 from robots.simulation.stepper import Stepper
@@ -188,17 +187,10 @@ class PyBullet(Backend):
     def __init__(self, robot: Robot, damage: Damage | None) -> None:
         self._robot = PyBulletRobot(robot, damage)
 
-    def _run(
-        self,
-        batch: ModelBatch,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        models: np.ndarray,
-        request: Request,
-        on_finished: OnFinished | None,
-    ) -> Episodes:
+    def _run(self, work: Work) -> Episodes:
         robot = self._robot.robot
-        walks = [self._robot.walk(*pair) for pair in zip(solutions, seeds.tolist(), strict=True)]
+        pairs = zip(work.solutions, work.seeds.tolist(), strict=True)
+        walks = [self._robot.walk(*pair) for pair in pairs]
         traces = np.empty(len(walks), object)
         traces[:] = [walk.trace for walk in walks]
         at, half_ranges = TraceColumns.of(robot), np.diff(robot.joint_ranges)[:, 0] / 2
@@ -221,7 +213,7 @@ class PyBullet(Backend):
             lateral=np.array([trace[-1, at.position + 1] for trace in traces], np.float64),
             heading=np.array([trace[-1, at.attitude + 2] for trace in traces], np.float64),
             contacts=np.array([walk.contacts for walk in walks]),
-            traces=traces if request.traces else None,
+            traces=traces if work.request.traces else None,
         )
 
 

@@ -192,33 +192,23 @@ def cluster_options(command: Command) -> Command:
     @click.option(
         "--cluster",
         "address",
-        metavar="ADDRESS",
-        help="Run episodes on the workers of the Dask scheduler at this address, e.g. tcp://10.0.0.1:8786; "
-        "with local:N, on N worker processes of this machine.  [default: on threads of this process]",
-    )
-    @click.option(
-        "--scheduler-file",
-        type=AnyPath,
-        help="The same with the address in this file, which `dask scheduler --scheduler-file` writes.",
+        metavar="ADDRESS|FILE",
+        help="Run episodes on the workers of the Dask scheduler at this address, e.g. tcp://10.0.0.1:8786, "
+        "or the one of the .json that `dask scheduler --scheduler-file` writes; with local:N, on N worker "
+        "processes of this machine.  [default: on threads of this process]",
     )
     @wraps(command)
-    def connected(*arguments: Any, address: str | None, scheduler_file: Path | None, **options: Any) -> Any:
-        if address is None and scheduler_file is None:
+    def connected(*arguments: Any, address: str | None, **options: Any) -> Any:
+        if address is None:
             return command(*arguments, **options)
-        if address is not None and scheduler_file is not None:
-            raise click.UsageError("--cluster and --scheduler-file both name a cluster: leave one out")
         if options.get("threads") is not None:
             raise click.UsageError("the workers of a cluster have threads of their own: leave out --threads")
-        from repertoire.execution.cluster import ClusterSettings, cluster, scheduler_address
+        from repertoire.execution.cluster import cluster
 
-        address = address if scheduler_file is None else scheduler_address(scheduler_file)
-        with cluster(ClusterSettings(address or ""), say=lambda text: note(f"note: {text}")) as found:
+        with cluster(address, say=lambda text: note(f"note: {text}")) as found:
             return command(*arguments, **{**options, "threads": found})
 
     return connected  # type: ignore[return-value]
-
-
-CLUSTER_PARAMETERS = ("address", "scheduler_file")  # of `cluster_options`
 
 
 def seed_option(derived: str) -> Callable[[Command], Command]:

@@ -12,7 +12,6 @@ from repertoire.problems.catalogue import WalkSettings
 from repertoire.strategies.table import STRATEGIES
 from robots.words import short
 from surefoot.commands.console import (
-    CLUSTER_PARAMETERS,
     AnyPath,
     Number,
     Positive,
@@ -115,7 +114,7 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     common = {key: options.pop(key) for key in _OF_THIS_PROCESS}
     folder, algorithm, out = (options.pop(key) for key in ("resume", "algorithm", "out"))
     if folder is not None:
-        kept = ("resume", "plugin", *_OF_THIS_PROCESS, *CLUSTER_PARAMETERS)
+        kept = ("resume", "plugin", *_OF_THIS_PROCESS, "address")
         refuse_others(ctx, kept, "a resumed run keeps its settings")
         repertoire = surefoot.resume(folder, **common, progress=True)
     elif problem is None:

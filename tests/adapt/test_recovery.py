@@ -93,8 +93,8 @@ class Fake(Backend):
     def __init__(self):
         self.seeds = []
 
-    def _run(self, batch, parameters, seeds, models, request, on_finished):
-        (robot,) = batch.robots
+    def _run(self, work):
+        parameters, seeds, (robot,) = work.solutions, work.seeds, work.batch.robots
         damaged = bool(robot.modifications)
         assert robot.description.episode_steps == STEPS
         self.seeds.append((damaged, np.array(seeds)))

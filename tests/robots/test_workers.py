@@ -32,10 +32,10 @@ if __name__ == "__main__":
 """
 CLUSTER = """
 import time
-from repertoire.execution.cluster import ClusterSettings, cluster
+from repertoire.execution.cluster import cluster
 
 if __name__ == "__main__":
-    with cluster(ClusterSettings("local:2")) as found:
+    with cluster("local:2") as found:
         print("working", flush=True)
         time.sleep(600)
 """

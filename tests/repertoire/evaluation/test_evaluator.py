@@ -102,7 +102,8 @@ class MadeUp(Backend):
     def __init__(self) -> None:
         self.seeds: list[np.ndarray] = []
 
-    def _run(self, batch, parameters, seeds, models, request, on_finished) -> Episodes:
+    def _run(self, work) -> Episodes:
+        parameters, seeds, models = work.solutions, work.seeds, work.models
         self.seeds.append(np.array(seeds))
         diverged = parameters[:, 0] < 0
         objectives = np.where(diverged, np.nan, parameters[:, 0] + models)

@@ -23,7 +23,7 @@ from tests.adapt.rehearsal.small import small_repertoire
 from tests.repertoire.evaluation.test_evaluator import on_the_moon, same
 
 distributed = pytest.importorskip("distributed")
-from repertoire.execution.cluster import Cluster, ClusterSettings, chunk_size, cluster  # noqa: E402
+from repertoire.execution.cluster import Cluster, chunk_size, cluster  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask and its threads
 N = 24
@@ -40,7 +40,7 @@ def said() -> list[str]:
 
 @pytest.fixture(scope="module")
 def workers(said):
-    with cluster(ClusterSettings("local:2", patience=60), say=said.append) as found:
+    with cluster("local:2", say=said.append) as found:
         yield found
 
 
@@ -115,18 +115,17 @@ def test_a_killed_worker_changes_nothing(workers, work, expected) -> None:
 
 def test_a_local_cluster_answers_nobody_without_its_key(workers, monkeypatch) -> None:
     """Not without encryption, not encrypted without a certificate, and not with another one."""
-    address = workers._settings.address
+    address = workers._address
     assert address.startswith("tls://127.0.0.1:")
-    assert "BEGIN" not in repr(workers._settings), "the key is not printed"
     monkeypatch.setattr("repertoire.execution.cluster._CONNECT_SECONDS", 1.0)
     strangers = [
-        ClusterSettings(address.replace("tls:", "tcp:")),
-        ClusterSettings(address),
-        ClusterSettings(address, security=distributed.Security.temporary()),
+        (address.replace("tls:", "tcp:"), None),
+        (address, None),
+        (address, distributed.Security.temporary()),
     ]
-    for settings in strangers:
+    for stranger in strangers:
         with pytest.raises(SurefootError, match="there is no Dask scheduler at"):
-            Cluster(settings)
+            Cluster(*stranger)
 
 
 def test_a_worker_with_other_software_is_warned_of_and_recorded_for_good(
@@ -160,14 +159,15 @@ def empty_cluster():
         yield local.scheduler_address
 
 
-def test_without_workers_there_is_an_error_in_time(empty_cluster) -> None:
+def test_without_workers_there_is_an_error_in_time(empty_cluster, monkeypatch) -> None:
+    monkeypatch.setattr("repertoire.execution.cluster._PATIENCE_SECONDS", 0.2)
     with pytest.raises(SurefootError, match=r"had no worker for 0 s: what was saved can be resumed"):
-        Cluster(ClusterSettings(empty_cluster, patience=0.2))
+        Cluster(empty_cluster)
 
 
 def test_a_scheduler_that_goes_is_an_error(work) -> None:
     with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as local:
-        found = Cluster(ClusterSettings(local.scheduler_address))
+        found = Cluster(local.scheduler_address)
 
         def close(done: int) -> None:
             if done < N:
