@@ -60,15 +60,12 @@ class TrainingReward(RecoveryObjective):
         return self.least
 
     def of(self, episodes: Episodes) -> np.ndarray:
-        """See `RecoveryObjective`."""
         return np.where(episodes.diverged, self.least, episodes.objectives)
 
     def of_table(self, table: Table) -> Table:
-        """See `RecoveryObjective`."""
         return table
 
     def lenient(self, steps: int) -> RecoveryObjective:
-        """See `RecoveryObjective`."""
         return self
 
 
@@ -97,7 +94,6 @@ class Progress(RecoveryObjective):
         return -self.price
 
     def of(self, episodes: Episodes) -> np.ndarray:
-        """See `RecoveryObjective`."""
         progress = episodes.distances - self.price * (1 - episodes.steps / self.steps)
         return np.where(episodes.diverged, self.least, np.maximum(progress, self.least))
 

@@ -5,13 +5,20 @@ A block is a string. Texts are plain: whatever Markdown would take for markup is
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from string import Template
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
 
 from suites.statistics import Anova, MeanInterval
 
 NOTHING = "-"
+FEWEST = 6  # values of which a bootstrap's interval covers about what it promises
+_BOOTSTRAP = 2000
 
 
 class Bold(str):
@@ -112,6 +119,31 @@ def format_anova(anova: Anova) -> str:
     value = f"{f:.2f}" if f < 1000 else f"{f:.0f}" if f < 1e6 else format_number(f)
     p = "p < 0.001" if anova.p < 0.001 else f"p = {anova.p:.3f}"
     return f"Welch's F({anova.df_between}, {anova.df_within:.2f}) = {value}, {p}"
+
+
+def format_share(count: int, total: int) -> str:
+    """Return a share with Wilson's interval, in per cent."""
+    if not total:
+        return NOTHING
+    low, high = stats.binomtest(count, total).proportion_ci(method="wilson")
+    return f"{count / total:.0%} ({low:.0%} to {high:.0%})"
+
+
+def format_interval(values: "pd.Series[float] | np.ndarray", statistic: Callable[..., Any]) -> str:
+    """Return a statistic with its bootstrap interval, where that says something; a dash without values."""
+    sample = np.asarray(values, np.float64)
+    if not len(sample):
+        return NOTHING
+    if len(sample) < FEWEST or np.all(sample == sample[0]):
+        return format_or_dash(statistic(sample))
+    drawn = np.random.default_rng(0).choice(sample, (_BOOTSTRAP, len(sample)))
+    low, high = np.quantile(statistic(drawn, axis=1), (0.025, 0.975), method="nearest")
+    return f"{format_or_dash(statistic(sample))} ({format_or_dash(low)} to {format_or_dash(high)})"
+
+
+def format_or_dash(value: float) -> str:
+    """Return a number with one decimal, the sign of infinity, or a dash for what is neither."""
+    return f"{value:.1f}" if np.isfinite(value) else "∞" if value == np.inf else NOTHING
 
 
 def _cell(text: str) -> str:

@@ -17,18 +17,18 @@ class StudyTrial(Protocol):
     """What a trial is to do: a frozen record."""
 
     @property
-    def key(self) -> Key: ...  # noqa: D102
+    def key(self) -> Key: ...
 
 
 class StudyResult(Protocol):
     """What a trial leaves behind: its key, the seed that it had, and how it went, in a line."""
 
     @property
-    def key(self) -> Key: ...  # noqa: D102
+    def key(self) -> Key: ...
     @property
-    def seed(self) -> int: ...  # noqa: D102
+    def seed(self) -> int: ...
     @property
-    def words(self) -> str: ...  # noqa: D102
+    def words(self) -> str: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -176,7 +176,6 @@ class SingleDamage(Damage):
     @final
     @property
     def singles(self) -> tuple["SingleDamage", ...]:
-        """See `Damage`."""
         return (self,)
 
     @final
@@ -281,7 +280,6 @@ class Combination(Damage):
 
     @property
     def singles(self) -> tuple[SingleDamage, ...]:
-        """See `Damage`."""
         return self._singles
 
     def __str__(self) -> str:

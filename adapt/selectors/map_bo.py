@@ -59,7 +59,6 @@ class MapBO(Selector):
 
     @property
     def predicted(self) -> np.ndarray:
-        """See `Selector`."""
         return self.prior.min_objective + self._unit * self._belief
 
     @property

@@ -156,12 +156,10 @@ class MultiPrior(Selector):
 
     @property
     def predicted(self) -> np.ndarray:
-        """See `Selector.predicted`."""
         return np.asarray(self._hypotheses.floor + self._hypotheses.unit * self._belief.mean)
 
     @property
     def fall_probability(self) -> np.ndarray:
-        """See `Selector`."""
         return self._risk.of(self._belief.fall, self._falls_shown)
 
     def diagnosis(self) -> list[tuple[str, float]]:

@@ -112,7 +112,6 @@ class Fitted(MultiPrior):
         return sorted(causes.items(), key=lambda cause: -cause[1])
 
     def thought(self) -> Thought | None:
-        """See `Selector`."""
         return self._thought
 
     def _learn(self, row: int, outcome: Outcome) -> None:
@@ -128,7 +127,6 @@ class Fitted(MultiPrior):
 
     @property
     def refined(self) -> tuple[RefinedGait, ...]:
-        """See `Selector`."""
         return tuple(self._found)
 
     def _take_in_library(self) -> np.ndarray:

@@ -75,7 +75,6 @@ class UnregisteredEmitter(Unregistered, EmitterSettings):
     """Settings of an emitter that is not in the table."""
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> Emitter:
-        """Refuse."""
         raise self.refusal()
 
 
@@ -96,11 +95,9 @@ class MixedSettings(EmitterSettings):
     members: Annotated[tuple[AnyEmitter, ...], Field(min_length=1)]
 
     def member(self, number: int) -> EmitterSettings:
-        """See `EmitterSettings.member`."""
         return self.members[number % len(self.members)]
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> Emitter:
-        """Make the first."""
         return self.members[0].make(problem, initial, rng)
 
 

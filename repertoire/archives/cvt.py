@@ -46,7 +46,6 @@ class CVTSpec(ArchiveSpec):
 
     @classmethod
     def parse(cls, arguments: str) -> Self:
-        """See `ArchiveSpec.parse`."""
         text, comma, seed = arguments.partition(",seed=")
         if (count := parse_count(text)) > _MOST_CELLS:
             raise InvalidValueError(

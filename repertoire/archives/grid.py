@@ -30,17 +30,14 @@ class GridSpec(ArchiveSpec):
 
     @classmethod
     def parse(cls, arguments: str) -> Self:
-        """See `ArchiveSpec.parse`."""
         return cls(tuple(parse_count(part) for part in arguments.split(",")))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of cells along each measure."""
         return self.sizes
 
     @property
     def measure_dim(self) -> int:
-        """As many as there are sizes."""
         return len(self.sizes)
 
     def __str__(self) -> str:

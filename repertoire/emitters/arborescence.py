@@ -53,7 +53,6 @@ class EstimatedArborescenceSettings(EmitterSettings):
     gradient_sigma: StepSize = 0.02
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "ArborescenceEmitter":
-        """See `EmitterSettings.make`."""
         n = initial.size
         # of the gradients of the objective and of each measure
         coefficients = self.strategy.make(np.zeros(1 + len(problem.measure_ranges)), rng)
@@ -187,7 +186,6 @@ class ArborescenceEmitter(Emitter):
             self._restarts += 1
 
     def state(self) -> dict[str, np.ndarray]:
-        """See `Emitter.state`."""
         state = nested(coefficients=self.coefficients.state(), samples=self._samples.noise.state())
         if self._learner:
             state |= nested(learner=self._learner.state())
@@ -196,7 +194,6 @@ class ArborescenceEmitter(Emitter):
         return {**state, "point": self.point, "gradients": gradients.copy(), "restarts": restarts}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """See `Emitter.restore`."""
         self.coefficients.restore(select(state, "coefficients/"))
         self._samples.noise.restore(select(state, "samples/"))
         if self._learner:

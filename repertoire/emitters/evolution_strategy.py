@@ -36,11 +36,9 @@ class EvolutionStrategySettings(EmitterSettings):
     def make(
         self, problem: Problem, initial: np.ndarray, rng: np.random.Generator
     ) -> "EvolutionStrategyEmitter":
-        """See `EmitterSettings.make`."""
         return EvolutionStrategyEmitter(self.strategy.make(initial, rng), selective=self.selective)
 
     def memory(self, problem: Problem) -> int:
-        """See `EmitterSettings.memory`."""
         return self.strategy.memory(problem.solution_dim)
 
 
@@ -98,10 +96,8 @@ class EvolutionStrategyEmitter(Emitter):
             self._restarts += 1
 
     def state(self) -> dict[str, np.ndarray]:
-        """See `Emitter.state`."""
         return {**nested(strategy=self.strategy.state()), "restarts": np.array(self._restarts)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """See `Emitter.restore`."""
         self.strategy.restore(select(state, "strategy/"))
         self._restarts = int(state["restarts"])

@@ -113,7 +113,6 @@ class MEESSettings(EmitterSettings):
     strategy: OpenAIESSettings
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "MEESEmitter":
-        """See `EmitterSettings.make`."""
         return MEESEmitter(self, problem, initial, rng)
 
 
@@ -208,7 +207,6 @@ class MEESEmitter(Emitter):
         self.strategy.restart(parent)
 
     def state(self) -> dict[str, np.ndarray]:
-        """See `Emitter.state`."""
         state = nested(strategy=self.strategy.state(), parents=self._parents.state())
         if self._normaliser is not None:
             moments = self._moments
@@ -217,7 +215,6 @@ class MEESEmitter(Emitter):
         return {**state, "turns": np.array(self._turns), "step": np.array(self._step)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """See `Emitter.restore`."""
         self.strategy.restore(select(state, "strategy/"))
         self._parents.restore(select(state, "parents/"))
         if self._normaliser is not None:

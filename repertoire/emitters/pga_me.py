@@ -43,7 +43,6 @@ class PGAMESettings(LearningSettings):
     critic_updates: Updates = 300
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "PGAMEEmitter":
-        """See `EmitterSettings.make`."""
         return PGAMEEmitter(self, problem, initial, rng)
 
 
@@ -92,10 +91,8 @@ class PGAMEEmitter(Emitter):
         self._learner.train()
 
     def state(self) -> dict[str, np.ndarray]:
-        """See `Emitter.state`."""
         return nested(variation=self._variation.state(), learner=self._learner.state())
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """See `Emitter.restore`."""
         self._variation.restore(select(state, "variation/"))
         self._learner.restore(select(state, "learner/"))

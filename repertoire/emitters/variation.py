@@ -43,7 +43,6 @@ class VariationSettings(EmitterSettings):
     line_sigma: LineStep = 0.2
 
     def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> "VariationEmitter":
-        """See `EmitterSettings.make`."""
         return VariationEmitter(self, initial, rng)
 
 
@@ -82,11 +81,9 @@ class VariationEmitter(Emitter):
         """There is nothing to learn."""
 
     def state(self) -> dict[str, np.ndarray]:
-        """See `Emitter.state`."""
         return {**nested(noise=self._random.state()), "generator": generator_state(self._rng)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """See `Emitter.restore`."""
         self._random.restore(select(state, "noise/"))
         restore_generator(self._rng, state["generator"])
 

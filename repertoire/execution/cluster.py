@@ -137,7 +137,6 @@ class Cluster(Backend):
 
     @property
     def differences(self) -> dict[str, str]:
-        """See `Backend.differences`."""
         return {"workers": "; ".join(self._differences)} if self._differences else {}
 
     def close(self) -> None:

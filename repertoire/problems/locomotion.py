@@ -80,7 +80,6 @@ class Locomotion(Problem):
 
     @property
     def differences(self) -> dict[str, str]:
-        """See `Problem.differences`."""
         return self._backend.differences
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:

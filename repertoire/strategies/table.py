@@ -22,7 +22,6 @@ class UnregisteredStrategy(Unregistered, StrategySettings):
     """Settings of a strategy that is not in the table."""
 
     def make(self, mean: np.ndarray, rng: np.random.Generator) -> Strategy:
-        """Refuse."""
         raise self.refusal()
 
 

@@ -118,7 +118,6 @@ class MLP(Controller):
 
     @property
     def parameter_count(self) -> int:
-        """Number of weights and biases."""
         return weight_count(self.layers)
 
     @property
@@ -140,11 +139,9 @@ class MLP(Controller):
         return np.concatenate(layers).astype(np.float32)
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
-        """See `Controller.arguments`."""
         return np.array(self.layers), np.zeros((2, max(self.layers)), np.float32)
 
     def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
-        """See `Controller.written`."""
         place, row = 0, observation
         for inputs, outputs in itertools.pairwise(self.layers):
             layer = parameters[place : place + (inputs + 1) * outputs].reshape(inputs + 1, outputs)
@@ -162,7 +159,6 @@ class MLP(Controller):
         return folded
 
     def unfold(self, parameters: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-        """See `Controller.unfold`."""
         unfolded = np.array(parameters)
         weights, biases = self._first_layer(unfolded)
         biases[:] = biases + (mean[:, None] * weights).sum(axis=1)
@@ -198,7 +194,6 @@ class MLPDescription(ControllerDescription):
     hidden: Annotated[tuple[Count, ...], Field(min_length=1, max_length=_MOST_LAYERS)]
 
     def build(self, plant: Plant) -> MLP:
-        """See `ControllerDescription.build`."""
         sizes = (len(plant.entries), *self.hidden, len(plant.joints))
         count = weight_count(sizes)
         if count > _MOST_PARAMETERS:
@@ -210,7 +205,6 @@ class MLPDescription(ControllerDescription):
 
     @classmethod
     def from_shape(cls, shape: str, *, observation_dim: int, action_dim: int) -> Self | None:
-        """See `ControllerDescription.from_shape`."""
         kind, *sizes = shape.split("-")
         if kind != "mlp" or len(sizes) < 3 or not all(size.isdecimal() and len(size) < 6 for size in sizes):
             return None

@@ -130,7 +130,6 @@ class Periodic(Controller):
 
     @property
     def kernel(self) -> Callable[..., None]:  # type: ignore[override]
-        """See `Controller`."""
         return _react if self.sources else _act
 
     @property
@@ -255,11 +254,9 @@ class Periodic(Controller):
         return signs[1:] if turns_around else None
 
     def period(self, parameters: np.ndarray) -> np.ndarray:
-        """See `Controller.period`."""
         return self._prepared(parameters)[: self.samples]
 
     def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
-        """See `Controller.written`."""
         table, changes = np.split(self._prepared(parameters), [self.samples])
         signals = graph.of("Gather", table, graph.step_in(self.samples), axis=0)
         if not self.sources:
@@ -348,7 +345,6 @@ class PeriodicDescription(ControllerDescription):
         )
 
     def check_parts(self, joints: Sequence[str], legs: Legs) -> None:
-        """See `ControllerDescription.check_parts`."""
         sides = (*self.reflexes.left, *self.reflexes.right) if self.reflexes else ()
         for kind, key, named, known in (
             ("joint", "opposite", (*self.opposite, *self.opposite.values()), joints),

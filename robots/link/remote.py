@@ -143,7 +143,6 @@ class RemoteLink(RobotLink):
         self._heard = time.monotonic()
 
     def observe(self) -> State | None:
-        """See `RobotLink.observe`."""
         began = time.monotonic()
         state = self._received(_WAIT * self.face.robot.control_step)
         now = time.monotonic()
@@ -173,24 +172,20 @@ class RemoteLink(RobotLink):
         return state
 
     def act(self, action: np.ndarray) -> None:
-        """See `RobotLink.act`."""
         self._told = np.asarray(action).tobytes()
         self._send(motor_commands(self.face, action))
 
     def damp(self) -> None:
-        """See `RobotLink.damp`."""
         self._told = None
         self._send(damping_commands(self.face))
 
     def close(self) -> None:
-        """See `RobotLink.close`."""
         if not self._context.closed:
             self.damp()
             self._context.destroy(linger=100)
 
     @property
     def words(self) -> str:
-        """See `RobotLink.words`."""
         p50, p99 = np.percentile(self.intervals or [0.0], [50, 99]) * 1e3
         return (
             f"{self.states} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "

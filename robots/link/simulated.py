@@ -208,15 +208,12 @@ class SimulatedLink(RobotLink):
         self._state = simulated.state(0, "ready", 0)
 
     def observe(self) -> State:
-        """See `RobotLink.observe`."""
         return self._state
 
     def act(self, action: np.ndarray) -> None:
-        """See `RobotLink.act`."""
         self._advance(motor_commands(self.face, action), "driven")
 
     def damp(self) -> None:
-        """See `RobotLink.damp`."""
         self._advance(damping_commands(self.face), "damping")
 
     def _advance(self, commands: tuple[MotorCommand, ...], mode: Mode) -> None:

@@ -1,15 +1,17 @@
-"""`write_report`: episodes with faults in a CSV file and a report in Markdown."""
+"""`FaultRecord`: how an episode with a fault went; `write_report`: all in a CSV file and in Markdown."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from robots.files.atomic import write_text
-from suites.faults.results import FaultRecord
-from suites.markdown import NOTHING, bullets, heading, join, table
-from suites.mission.report import interval, share
+from suites.faults.protocol import Command
+from suites.markdown import NOTHING, bullets, format_interval, format_share, heading, join, table
+from suites.records import TrialRecord
 
 INTACT = "intact"
 _NOTES = (
@@ -18,6 +20,33 @@ _NOTES = (
     "Intervals of 95%: Wilson's of falls, a bootstrap's of means over episodes of all seeds, from six on. "
     "The worst tenth are the episodes with a fault in which least is left of what the intact robot makes.",
 )
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class FaultRecord(TrialRecord):
+    """How an episode went.
+
+    Attributes:
+        walker: checksum of who walked.
+        fault: name of the case.
+        command: what it was told to do.
+        made: way ahead [m], turn to the left [rad] or, of a robot that is to stand, time on its feet [s].
+        asked: the same of a robot that does what it is told; None of gaits that follow no command.
+        fell_after: seconds to the fall; None without one.
+    """
+
+    walker: str
+    fault: str
+    command: Command
+    made: _Number
+    asked: _Number | None = None
+    fell_after: _Number | None = None
+
+    @property
+    def words(self) -> str:
+        """How it went, in a line."""
+        end = "no fall" if self.fell_after is None else f"fell after {self.fell_after:.1f} s"
+        return f"{self.method:<16} {self.command:<6} {self.made:7.2f}  {end:<18} {self.fault}"
 
 
 def write_report(robot: str, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
@@ -48,7 +77,7 @@ def _sections(runs: pd.DataFrame) -> Iterator[str]:
     for (method, command), some in broken.groupby(["method", "command"], sort=False):
         left = np.sort(some["of_intact"].dropna())
         worst = left[: max(1, len(left) // 10)]
-        rows.append((str(method), str(command), *_scores(some), interval(worst, np.mean)))
+        rows.append((str(method), str(command), *_scores(some), format_interval(worst, np.mean)))
     yield table(("who", "told to", *names, "worst tenth [%]"), rows, text_columns=2)
     for method, some in runs.groupby("method", sort=False):
         groups = some.groupby(["command", "case", "fault"], sort=False)
@@ -58,6 +87,6 @@ def _sections(runs: pd.DataFrame) -> Iterator[str]:
 
 def _scores(runs: pd.DataFrame) -> tuple[str, ...]:
     fell = runs["fell_after"].dropna()
-    shares = (interval(runs[name].dropna(), np.mean) for name in ("of_asked", "of_intact"))
+    shares = (format_interval(runs[name].dropna(), np.mean) for name in ("of_asked", "of_intact"))
     late = f"{fell.median():.1f}" if len(fell) else NOTHING
-    return str(len(runs)), *shares, share(len(fell), len(runs)), late
+    return str(len(runs)), *shares, format_share(len(fell), len(runs)), late

@@ -18,8 +18,7 @@ from robots.importing.policy_check import commanded
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from suites.faults.protocol import Case, Command, Protocol, common_cases
-from suites.faults.report import write_report
-from suites.faults.results import FaultRecord
+from suites.faults.report import FaultRecord, write_report
 from suites.records import read_record, write_record
 from suites.suite import Key, Suite
 
@@ -89,7 +88,6 @@ class FaultSuite(Suite):
     suffix: ClassVar[str] = ".json"
 
     def identity(self) -> Mapping[str, Any]:
-        """What the results are a function of."""
         protocol = self.protocol.model_dump(mode="json", exclude={"commands"})
         return {"study": self.name, "protocol": protocol, "seed": self.seed}
 
@@ -110,7 +108,6 @@ class FaultSuite(Suite):
         return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case)[0])
 
     def run(self, trial: FaultTrial, folder: Path, report: Callable[[float], None]) -> FaultRecord:
-        """Run an episode."""
         walker, seed, seconds = self.walkers[trial.method], self.trial_seed(trial.key), self.protocol.seconds
         told = walker.speeds.get(trial.command)
         robot = commanded(walker.robot, told) if told else walker.robot
@@ -153,11 +150,9 @@ class FaultSuite(Suite):
         return result
 
     def write(self, path: Path, result: FaultRecord) -> None:
-        """Write a result."""
         write_record(path, result)
 
     def report(self, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
-        """Write the tables."""
         return write_report(next(iter(self.walkers.values())).robot.name, results, folder)
 
     @cached_property

@@ -1,28 +1,33 @@
 """`write_report`: the missions of a study in a CSV file and a report in Markdown."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from adapt.damage.text import damage_from
 from robots.files.atomic import write_text
-from suites.markdown import NOTHING, bullets, heading, join, table
+from suites.markdown import (
+    FEWEST,
+    bullets,
+    format_interval,
+    format_or_dash,
+    format_share,
+    heading,
+    join,
+    table,
+)
 from suites.mission.results import MissionRecord
 
 WHOLE = "healthy"
-_BOOTSTRAP = 2000
-_FEWEST = 6  # values of which a bootstrap's interval covers about what it promises
 _NOTES = (
     "Damage happens after 4 s. Methods: mission notices and finds out itself; oracle is told at once and has "
     "every gait simulated in no time; plain walks on by what is expected of the whole robot; old walks on "
     "with one gait; resets is told, and its three trials, whose time counts, begin from resets.",
     "Across the gap, the robot differs from its model as in the recovery benchmark.",
     "Intervals of 95%: Wilson's of shares, a bootstrap's of medians and means, except where there are fewer "
-    f"than {_FEWEST} values, or all are the same.",
+    f"than {FEWEST} values, or all are the same.",
 )
 
 
@@ -69,11 +74,12 @@ def _goals(runs: pd.DataFrame) -> str:
         with np.errstate(invalid="ignore"):  # where neither arrives, there is no ratio
             ratio = np.median(seconds) / usual.get(world, np.nan)
         rows.append((
-            str(world), str(kind), str(method), str(len(some)), share(int(some["reached"].sum()), len(some)),
-            share(int(some["unaided"].sum()), len(some)),
-            interval(seconds, np.median), _number(ratio), interval(some["falls"], np.mean),
+            str(world), str(kind), str(method), str(len(some)),
+            *(format_share(int(some[name].sum()), len(some)) for name in ("reached", "unaided")),
+            format_interval(seconds, np.median), format_or_dash(ratio),
+            format_interval(some["falls"], np.mean),
             *(f"{some[name].mean():.1f}" for name in ("assistances", "trials", "segments")),
-            interval(some["delay"].dropna(), np.median),
+            format_interval(some["delay"].dropna(), np.median),
         ))  # fmt: skip
     header = (
         "world", "damage", "method", "missions", "reached", "without help", "median time [s]",
@@ -92,35 +98,12 @@ def _distances(runs: pd.DataFrame) -> str:
         told = runs[(runs["world"] == world) & (runs["kind"] == kind) & (runs["method"] == "oracle")]
         ratio = some["distance"].mean() / told["distance"].mean() if len(told) else np.nan
         rows.append((
-            str(world), str(kind), str(method), str(len(some)), interval(some["distance"], np.mean),
-            _number(ratio), interval(some["falls"], np.mean), interval(some["regained"].dropna(), np.median),
+            str(world), str(kind), str(method), str(len(some)), format_interval(some["distance"], np.mean),
+            format_or_dash(ratio), format_interval(some["falls"], np.mean),
+            format_interval(some["regained"].dropna(), np.median),
         ))  # fmt: skip
     header = (
         "world", "damage", "method", "missions", "distance [m]", "of the oracle's", "falls",
         "0.9 of the final speed after [s]",
     )  # fmt: skip
     return table(header, rows, text_columns=3)
-
-
-def share(count: int, total: int) -> str:
-    """A share with Wilson's interval, in per cent."""
-    if not total:
-        return NOTHING
-    low, high = stats.binomtest(count, total).proportion_ci(method="wilson")
-    return f"{count / total:.0%} ({low:.0%} to {high:.0%})"
-
-
-def interval(values: "pd.Series[float] | np.ndarray", statistic: Callable[..., Any]) -> str:
-    """A statistic, with the interval of a bootstrap where that says something; a dash without values."""
-    sample = np.asarray(values, np.float64)
-    if not len(sample):
-        return NOTHING
-    if len(sample) < _FEWEST or np.all(sample == sample[0]):
-        return _number(statistic(sample))
-    drawn = np.random.default_rng(0).choice(sample, (_BOOTSTRAP, len(sample)))
-    low, high = np.quantile(statistic(drawn, axis=1), (0.025, 0.975), method="nearest")
-    return f"{_number(statistic(sample))} ({_number(low)} to {_number(high)})"
-
-
-def _number(value: float) -> str:
-    return f"{value:.1f}" if np.isfinite(value) else "∞" if value == np.inf else NOTHING

@@ -75,7 +75,6 @@ class PaperSuite(Suite):
         ]
 
     def check(self) -> list[str]:
-        """See `Suite.check`."""
         if self.episodes:
             check_episodes(self.episodes)
         for trial in replace(self, trials=1).plan():
@@ -84,7 +83,6 @@ class PaperSuite(Suite):
         return []
 
     def trial_seed(self, key: Key) -> int:
-        """See `trial_seed`."""
         return trial_seed(self.seed, key)
 
     def run(self, trial: PaperTrial, folder: Path, report: Callable[[float], None]) -> TrialResult:
@@ -92,15 +90,12 @@ class PaperSuite(Suite):
         return trial.run(result_path(folder, trial.key, ""), report, self.backend)
 
     def read(self, path: Path) -> TrialResult:
-        """Read a result."""
         return read_trial(path)
 
     def write(self, path: Path, result: TrialResult) -> None:
-        """Write a result."""
         write_trial(path, result)
 
     def report(self, results: Sequence[TrialResult], folder: Path) -> list[Path]:
-        """Write tables, tests and verdicts next to the paper's."""
         return write_report(Analysis(results, published_study(self.name)), folder)
 
     def share_cores(self, cores: int, backend: Backend | None = None) -> tuple["PaperSuite", int]:

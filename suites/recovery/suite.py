@@ -89,7 +89,6 @@ class RecoverySuite(Suite):
         }
 
     def check(self) -> list[str]:
-        """Refuse what cannot be run."""
         if not 1 <= self.request.trials <= len(self.repertoire):
             raise InvalidValueError(
                 f"the number of trials must be at most the {len(self.repertoire)} gaits of the repertoire, "
@@ -152,11 +151,9 @@ class RecoverySuite(Suite):
         return result
 
     def write(self, path: Path, result: TrialRecord) -> None:
-        """Write a result."""
         write_record(path, result)
 
     def report(self, results: Sequence[TrialRecord], folder: Path) -> list[Path]:
-        """Write the tables of all tracks."""
         return write_report(self._results(results), folder, notes=self._notes())
 
     @property

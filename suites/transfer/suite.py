@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pandas as pd
+from pydantic import Field
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
@@ -18,19 +19,58 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import write_text
+from robots.files.records import validate
 from robots.robot import Robot
-from robots.words import version_words
+from robots.words import duration, version_words
 from suites.markdown import NOTHING, bullets, fill, table
-from suites.records import read_record, write_record
+from suites.records import TrialRecord, read_record, write_record
 from suites.requests import TransferRequest
 from suites.suite import Key, Suite, fault_seed
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
-from suites.transfer.results import GAIT_FIGURES, GAITS, SHARES, TEXTS, TransferResult, parse_result
 from suites.transfer.stage import Stage
 from suites.transfer.worlds import WORLDS
 
+GAITS = "gaits"  # what takes the place of the selector's name where gaits run without damage
+GAIT_FIGURES, TEXTS = ("mean", "worst tenth", "upright"), ("damage", "diagnosis")
+SHARES = ("old gait", "recovered", "old gait falls", "falls", "explained")
+_Number = Annotated[float, Field(allow_inf_nan=False)]
 _RECOVERY_FIGURES = ("old gait", "recovered", "right part")
 _TEMPLATE = Path(__file__).with_name("report.md")
+
+
+class TransferResult(TrialRecord):
+    """What a trial found.
+
+    Its case are the names of the repertoire and the world, and its number is that of the fault. The seed is
+    that of a recovery; gaits walk with those of the study.
+
+    Attributes:
+        took: how long it took [s].
+        figures: see `Stage.walk` and `Stage.recover`.
+    """
+
+    took: _Number
+    figures: dict[str, bool | _Number | str]
+
+    @property
+    def words(self) -> str:
+        """How it went, in a line."""
+        found = (
+            f"{value:.2f}" if isinstance(value, float) else f"{value}" for value in self.figures.values()
+        )
+        return f"{self.case:<24} {self.method:<11} {duration(self.took):>8}  {' '.join(found)}"
+
+
+def parse_result(found: dict[str, Any]) -> TransferResult:
+    """The result that a file holds; raise an InvalidValueError if it lacks a figure of the report."""
+    result = validate(TransferResult, found)
+    recovered = ("best", *SHARES, "right part")
+    numbers, texts = (GAIT_FIGURES, ()) if result.method == GAITS else (recovered, TEXTS)
+    for name in (*numbers, *texts):
+        value = result.figures.get(name)
+        if value is None or isinstance(value, str) != (name in texts):
+            raise InvalidValueError(f'"{name}" must be a {"text" if name in texts else "number"}')
+    return result
 
 
 @dataclass(frozen=True)
@@ -63,7 +103,6 @@ class TransferSuite(Suite):
     suffix: ClassVar[str] = ".json"
 
     def identity(self) -> Mapping[str, Any]:
-        """What the results are a function of."""
         request = self.request
         return {
             "study": self.name,
@@ -134,11 +173,9 @@ class TransferSuite(Suite):
         return result
 
     def write(self, path: Path, result: TransferResult) -> None:
-        """Write a result."""
         write_record(path, result)
 
     def report(self, results: Sequence[TransferResult], folder: Path) -> list[Path]:
-        """Write the tables."""
         planned = {trial.key for trial in self.plan()}
         own = [one for one in results if one.key in planned]
         return write_report(own, folder, self.request.worlds, list(self.repertoires), self._notes())

@@ -34,7 +34,6 @@ class _RepertoireType(_PathType):
     """A repertoire's file, the folder of its run, or the name of an included repertoire."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Find the file."""
         return repertoire_path(super().convert(value, param, ctx))
 
 

@@ -100,7 +100,6 @@ class _Notes(logging.Handler):
     """Prints what the library logs: what takes long."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """See `logging.Handler.emit`."""
         complaints.print(f"note: {record.getMessage()}")
 
 

@@ -62,7 +62,6 @@ class Rates(Names):
     name = "RATE,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split the numbers."""
         rates = [Number(0, 1).convert(part, param, ctx) for part in super().convert(value, param, ctx)]
         if len(set(rates)) < len(rates):
             self.fail(f"it must be different numbers, not {value!r}", param, ctx)

@@ -41,7 +41,6 @@ class _Connection(H11Protocol):
     """Asks for files, or for nothing: it ends after a minute, and the oldest idle one ends for a new one."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See `asyncio.Protocol`."""
         super().connection_made(transport)
         self.limit = self.loop.call_later(_LONGEST_CONNECTION, self.end)
         every = [one for one in self.connections if isinstance(one, _Connection)]
@@ -56,7 +55,6 @@ class _Connection(H11Protocol):
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.Protocol`."""
         self.limit.cancel()
         super().connection_lost(exc)
 

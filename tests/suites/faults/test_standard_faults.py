@@ -10,8 +10,7 @@ from robots.files.records import validate
 from robots.importing.policies import with_policy
 from robots.robot import load_robot
 from suites.faults.protocol import Protocol, read_protocol
-from suites.faults.report import runs_table
-from suites.faults.results import FaultRecord
+from suites.faults.report import FaultRecord, runs_table
 from suites.faults.suite import FaultSuite, gait_walker, policy_walker
 from suites.study import Study, run_trial
 from surefoot.commands.main import cli

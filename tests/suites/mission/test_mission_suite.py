@@ -14,9 +14,9 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.pose import Pose
-from suites.markdown import NOTHING
+from suites.markdown import NOTHING, format_interval, format_share
 from suites.mission import suite as suite_module
-from suites.mission.report import interval, runs_table, share, write_report
+from suites.mission.report import runs_table, write_report
 from suites.mission.results import MissionRecord, measured
 from suites.mission.suite import MissionSuite
 from suites.records import write_record
@@ -157,11 +157,13 @@ def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:
 
 
 def test_intervals() -> None:
-    assert share(95, 100) == "95% (89% to 98%)"  # Wilson 1927
-    assert interval(np.array([]), np.mean) == NOTHING
-    assert interval(np.full(9, 2.0), np.mean) == "2.0", "nothing varied, so nobody knows how much it may"
-    assert interval(np.arange(5.0), np.mean) == "2.0", "too few"
-    low, high = re.fullmatch(r"2\.5 \((.*) to (.*)\)", interval(np.arange(6.0), np.mean)).groups()
+    assert format_share(95, 100) == "95% (89% to 98%)"  # Wilson 1927
+    assert format_interval(np.array([]), np.mean) == NOTHING
+    assert format_interval(np.full(9, 2.0), np.mean) == "2.0", (
+        "nothing varied, so nobody knows how much it may"
+    )
+    assert format_interval(np.arange(5.0), np.mean) == "2.0", "too few"
+    low, high = re.fullmatch(r"2\.5 \((.*) to (.*)\)", format_interval(np.arange(6.0), np.mean)).groups()
     assert (float(low), float(high)) == pytest.approx((1.2, 3.8), abs=0.25)
 
 
