@@ -61,8 +61,8 @@ def read_self_contained(path: Path) -> str:
         if collection.alone and not _has_nameless(spec):
             return text
         with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
-            text = _gathered(spec.copy(), drawn=True)
-            text = text if len(text) <= _MOST_DRAWN else _gathered(spec, drawn=False)
+            text = gathered(spec.copy(), drawn=True)
+            text = text if len(text) <= _MOST_DRAWN else gathered(spec, drawn=False)
     except ValueError as error:
         raise InvalidRobotError(f"{path}: the MJCF cannot be read: {meaning(str(error))}") from error
     if len(text) > MOST:
@@ -109,7 +109,10 @@ class _Collection:
         except ElementTree.ParseError as error:
             raise self._refusal(f"{name} is not XML, see line {error.position[0]}") from error
         if root.tag.lower() == "robot":
-            raise InvalidRobotError(f"{path} is a URDF, but only MJCF can be read")
+            raise InvalidRobotError(
+                f"{path} is a URDF: give it a name that ends in .urdf, and have its MJCF written by "
+                "`surefoot robots --draft`"
+            )
         return root
 
     def _include(self, element: Element, place: Path, depth: int = 0) -> None:
@@ -207,7 +210,7 @@ def _take_folders(tree: Element) -> tuple[str, bool]:
     return meshes.replace("\\", "/"), strips
 
 
-def _gathered(spec: mujoco.MjSpec, *, drawn: bool) -> str:
+def gathered(spec: mujoco.MjSpec, *, drawn: bool) -> str:
     """The text of a spec that takes nothing from files, with or without meshes that are only drawn."""
     _name_all(spec)
     spec.compiler.discardvisual = False  # what is seen is left out below, or drawn; neither changes motion

@@ -18,10 +18,27 @@ from surefoot.printing import print_facts
     help="Try the robot NAME out, say what looks wrong, and draw it next to its YAML.",
 )
 @click.option(
-    "--draft", type=AnyPath, metavar="XML", help="Write a first YAML for this MJCF, into its folder."
+    "--draft",
+    type=AnyPath,
+    metavar="XML|URDF",
+    help="Write a first YAML for this MJCF, into its folder; for a URDF, the MJCF too.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the YAML that --draft writes if it is there.")
-def robots(name: str | None, picture: Path | None, check: bool, draft: Path | None, overwrite: bool) -> None:
+@click.option(
+    "--package",
+    "packages",
+    multiple=True,
+    metavar="NAME=FOLDER",
+    help="Where package://NAME of a URDF is; may be given repeatedly.  [default: the folder NAME around it]",
+)
+@click.option("--overwrite", is_flag=True, help="Replace what --draft writes if it is there.")
+def robots(
+    name: str | None,
+    picture: Path | None,
+    check: bool,
+    draft: Path | None,
+    packages: tuple[str, ...],
+    overwrite: bool,
+) -> None:
     """List the included robots, describe, draw and check the robot NAME, or draft the YAML of your own.
 
     NAME may also be the path of the YAML of your own robot: see docs/tutorials/own-robot.md.
@@ -29,9 +46,9 @@ def robots(name: str | None, picture: Path | None, check: bool, draft: Path | No
     if draft is not None:
         if name is not None or check or picture is not None:
             raise click.UsageError("--draft writes a YAML and does nothing else: leave out the rest")
-        _draft(draft, overwrite)
-    elif overwrite:
-        raise click.UsageError("--overwrite belongs to --draft")
+        _draft(draft, packages, overwrite)
+    elif overwrite or packages:
+        raise click.UsageError("--overwrite and --package belong to --draft")
     elif name is not None:
         _show(name, picture, check)
     elif picture is not None or check:
@@ -50,12 +67,27 @@ def _list() -> None:
         print_facts({name: [robot.description.title, size_words(robot)]})
 
 
-def _draft(path: Path, overwrite: bool) -> None:
+def _draft(path: Path, packages: Sequence[str], overwrite: bool) -> None:
     from robots.importing.draft import draft_robot
+    from robots.importing.urdf import convert_urdf
 
+    folders = dict(_split(text) for text in packages)
+    if path.suffix.lower() == ".urdf":
+        path, remarks = convert_urdf(path, packages=folders, overwrite=overwrite)
+        _print_remarks(remarks)
+        console.print(f"written to {path}: the MJCF of the URDF")
+    elif folders:
+        raise click.UsageError(f"--package is for a URDF, which {path} is not")
     draft = draft_robot(path, overwrite=overwrite)
     _print_remarks(draft.remarks)
     console.print(f"written to {draft.path}: look through it, and then: surefoot robots {draft.path} --check")
+
+
+def _split(text: str) -> tuple[str, Path]:
+    name, equals, folder = text.partition("=")
+    if not (name and equals and folder):
+        raise click.UsageError(f"--package must be NAME=FOLDER, not {text!r}")
+    return name, Path(folder)
 
 
 def _show(name: str, picture: Path | None, check: bool) -> None:

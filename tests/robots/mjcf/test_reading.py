@@ -137,7 +137,10 @@ def including(file: str) -> str:
         ({"a.xml": including("none.xml")}, r"refers to '.*none\.xml', which cannot be opened"),
         ({"a.xml": MESH.format("")}, r"refers to '[^']*/x\.obj', which cannot be opened"),
         ({"a.xml": MESH.format('meshdir="assets"')}, r"refers to '[^']*/assets/x\.obj', which cannot be"),
-        ({"a.xml": '<?xml version="1.0"?>\n<!-- mine -->\n<robot name="r"/>'}, "is a URDF, but only MJCF"),
+        (
+            {"a.xml": '<?xml version="1.0"?>\n<!-- mine -->\n<robot name="r"/>'},
+            "is a URDF: give it a name",
+        ),
         ({"b.xml": "<mujoco/>"}, r"there is no such file; MJCF files in its folder: b\.xml"),
     ],
 )
