@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -192,6 +192,7 @@ class Description(Record):
         floor: geom that is the ground.
         terrain: the ground in place of the floor.
         alone: whether all else but the robot and its floor is left out.
+        contacts: `given` by the MJCF, or `simple`: with pyramidal friction cones, against sliding alone.
         position: points of bodies, in each one's frame [m], whose mean x and y is where the robot is; a point
             of `world` never moves, and lost bodies do not count. None for the torso's origin.
         keyframe: of the MJCF, the pose that episodes start in; None for that in which it is built, with the
@@ -223,6 +224,7 @@ class Description(Record):
     floor: str
     terrain: Terrain = Terrain()
     alone: bool = False
+    contacts: Literal["given", "simple"] = "given"
     position: dict[str, Annotated[tuple[Point, ...], Field(min_length=1)]] | None = None
     keyframe: str | None = None
     start: dict[str, Finite | tuple[Finite, ...]] = Field(default={})

@@ -19,6 +19,7 @@ from robots.motors import ABSENT, TO_JOINT, Motors, is_plain, is_servo, motor_of
 from robots.task.terrain import BEYOND, clearance, lay
 
 _AROUND = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)  # what tendons bend around
+SLIDING = 3  # dimensions of a contact with friction against sliding alone
 _QUATERNION = 4  # numbers at the end of the position of a free joint or a ball
 _PLANAR_JOINTS = 3  # of a torso that moves in the x-z plane
 # Integrators of which MuJoCo can make a step in two halves
@@ -174,9 +175,13 @@ def _joint_ranges(model: mujoco.MjModel, description: Description) -> np.ndarray
 
 
 def adjust(spec: mujoco.MjSpec, description: Description) -> None:
-    """Change the spec of a whole robot by the `alone`, `terrain`, `ranges` and `servos` of a description."""
+    """Change the spec of a whole robot by what its description says in place of the MJCF."""
     if description.alone:
         _leave_alone(spec, description)
+    if description.contacts == "simple":
+        spec.option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+        for geom in [*spec.geoms, *spec.pairs]:
+            geom.condim = min(geom.condim, SLIDING)
     if description.terrain.kind != "flat":
         lay(spec, description.floor, description.terrain.own, clearance(spec))
     _drive_tendons(spec, description)

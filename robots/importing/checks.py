@@ -9,6 +9,7 @@ import numpy as np
 from robots.attitude import yaw_of
 from robots.deployment.walk import Walk
 from robots.importing.anatomy import can_touch
+from robots.model import SLIDING
 from robots.motors import Motors, motor_of, transmissions
 from robots.robot import Robot
 from robots.simulation.backend import ModelBatch
@@ -168,6 +169,12 @@ def _slowness(robot: Robot) -> list[str]:
     if robot.model.geom_type[robot.model.geom(robot.description.floor).id] == mujoco.mjtGeom.mjGEOM_HFIELD:
         remarks.append(
             "Its floor is a height field, which is slow: a plane is tested for contact far sooner."
+        )
+    cones = robot.model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+    if cones or np.any(robot.model.geom_condim > SLIDING):
+        remarks.append(
+            "Its contacts have elliptic friction cones, or resist rolling and twisting, which can take half "
+            "of the time: see whether gaits need that, or write `contacts: simple` into the YAML."
         )
     if substeps > _MANY:
         remarks.append(

@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 import yaml
@@ -180,6 +181,17 @@ def test_what_is_left_out_and_what_is_slow_is_said(tmp_path: Path) -> None:
         "A control step takes 20 physics steps of 0.001 s, which is slow",
     ):
         assert words in remarks
+
+
+@pytest.mark.parametrize("change", ['<option cone="elliptic"/><default>', '<default><geom condim="6"/>'])
+def test_contacts_that_cost_much_are_told_and_can_be_simple(tmp_path: Path, change: str) -> None:
+    draft = draft_robot(write_dog(tmp_path, dog().replace("<default>", change, 1)))
+    assert any("`contacts: simple`" in remark for remark in draft.remarks)
+    draft.path.write_text(draft.path.read_text() + "contacts: simple\n")
+    robot = read_robot(draft.path)
+    assert robot.physics.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    assert robot.physics.geom_condim.max() == 3
+    assert not any("`contacts: simple`" in remark for remark in check_robot(robot).remarks)
 
 
 @pytest.mark.parametrize("level", [-0.4, 1.0])
