@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -20,7 +20,13 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
+def program() -> Callable[[], None]:
+    """What `run` runs; tests of another program have another one."""
+    return main
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, program):
     """Runs a command, which is a line or its words; returns its exit code and what it printed in one line."""
 
     def command(*arguments: object) -> tuple[int, str, str]:
@@ -28,7 +34,7 @@ def run(monkeypatch, capsys):
             arguments = tuple(shlex.split(str(arguments[0])))
         monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            main()
+            program()
         printed = capsys.readouterr()
         return int(ended.value.code or 0), " ".join(printed.out.split()), printed.err
 

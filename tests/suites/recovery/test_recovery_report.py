@@ -30,17 +30,11 @@ def report(tmp_path_factory):
     return folder, paths, (folder / "report.md").read_text()
 
 
-def test_the_files(report):
-    _, paths, text = report
+def test_the_files_have_every_recovery_once(report):
+    folder, paths, text = report
     assert [path.name for path in paths] == ["faults.csv", "recoveries.csv", "curves.png", "report.md"]
     assert all(path.stat().st_size > 100 for path in paths)
-    assert text.startswith("# Recovery of the hexapod\n")
     assert "* A note." in text
-    assert "$" not in text
-
-
-def test_every_recovery_is_in_the_csv_once(report):
-    folder, _, _ = report
     with (folder / "recoveries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4 * 5 * 4
@@ -48,20 +42,15 @@ def test_every_recovery_is_in_the_csv_once(report):
     assert float(rows[0]["rr_20"]) == pytest.approx(make_results().recoveries["rr_20"].iloc[0], abs=1e-4)
 
 
-def test_a_track_in_numbers(report):
+def test_a_track_its_damages_and_rivals_in_numbers(report):
     _, _, text = report
     runs = make_results().of(TRACKS[1])
     found = metrics(20)["RR@10"].of(runs[runs["selector"] == "rehearsed"])
     assert row(text, "rehearsed", "| T3 | RR@1 |")[4] == f"**{found.text(2)}**"
     assert row(text, "random", "| T3 | T90 |")[0] == "- [-, -]"
     assert row(text, "random", "| T3 | T90 |")[-1] == "0.0 [0.0, 0.0]"
-    assert "T3, the library lacks every damage of its family: 6 damages, 5 of them binding." in text
-
-
-def test_damages_and_rivals(report):
-    _, _, text = report
+    assert "6 damages, 5 of them binding." in text
     assert row(text, "left:lost", "| T3 | headroom | RR_0 |")[:2] == ["0.80", "0.20"]
-    assert "## rehearsed and each rival" in text
     rival = row(text, "random", "| T3, RR@10 |")
     assert rival[0].startswith("+0.5")
     assert rival[1] == "100%"
@@ -80,11 +69,12 @@ def test_what_exceeds_the_oracle_is_printed(tmp_path):
 
 def test_without_binding_damages_there_are_no_tables(tmp_path):
     fault = DAMAGES.index("all:weak@0.5")
-    results = make_results([make_oracle(fault), make_oracle(0, score=-1.0)])
+    results = make_results([make_oracle(fault), make_oracle(0, score=-1.0, incumbent=-2.0)])
+    assert results.faults["binding"].tolist() == [False, False]
+    assert np.isnan(results.faults["rr_0"][1]), "nothing scores"
     assert [path.name for path in write_report(results, tmp_path, notes=[])][2:] == ["report.md"]
     text = (tmp_path / "report.md").read_text()
-    assert "T0, no library, only the healthy robot was rehearsed: 2 damages, 0 of them binding" in text
-    assert "## Damages" not in text
+    assert "2 damages, 0 of them binding" in text
     assert "RR@5" not in text
 
 
@@ -108,7 +98,6 @@ def test_faults_and_recoveries_have_a_row_each():
     assert results.faults["rr_0"].tolist() == [0.2, 0.2, 0.2, 0.95, 0.2, 0.2]
     assert results.faults["binding"].tolist() == [damage != BOUND for damage in DAMAGES]
     assert results.faults["headroom"].tolist() == [0.8] * 6
-    assert len(results.recoveries) == 4 * 5 * 4
     assert set(results.recoveries["track"]) == {"T0 T3", "T0", "T3"}
     assert (results.trials, results.selectors) == (20, list(SELECTORS))
 
@@ -142,12 +131,6 @@ def test_a_fault_from_which_selectors_recovered_stays_binding(score: float, orac
     assert len(results.recoveries) == 1
 
 
-def test_faults_under_which_nothing_scores_are_told_apart():
-    results = make_results([make_oracle(0), make_oracle(1, score=-0.1, incumbent=-0.3)])
-    assert np.isnan(results.faults["rr_0"][1])
-    assert results.faults["binding"].tolist() == [True, False]
-
-
 def test_only_what_all_selectors_have_is_compared():
     pairs = make_pairs(seeds=2)
     results = make_results(pairs[:-1])  # the last recovery, in T3, is missing
@@ -157,12 +140,9 @@ def test_only_what_all_selectors_have_is_compared():
     assert first.of(TRACKS[1])["damage"].unique().tolist() == [DAMAGES[0]]
 
 
-def test_a_recovery_waits_for_the_oracle_of_its_fault():
+def test_a_recovery_waits_for_the_oracle_of_its_fault_and_without_any_there_is_no_report():
     trials = [make_trial(TRACKS, "listed", fault, "random") for fault in (0, 1)]
     pairs = [make_oracle(1), *((trial, make_recovery(trial, np.array([0.5, 1.0]))) for trial in trials)]
     assert make_results(pairs).recoveries["damage"].tolist() == [DAMAGES[1]]
-
-
-def test_nothing_to_report_is_refused():
     with pytest.raises(InvalidValueError, match="there are no results to report"):
         make_results([(replace(make_oracle(0)[0], fault=3), make_oracle(0)[1])])
