@@ -5,6 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,36 @@ collect_ignore = [] if os.environ.get("SUREFOOT_BROWSER") else ["browser"]
 def pytest_configure() -> None:
     """Be interruptible: a shell has its background jobs ignore interrupts, which processes inherit."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# The files that take longest, in the order in which workers take them. Of the first two, one compiles the
+# kernels of episodes while the other needs none: after that nobody compiles them again.
+LONG = (
+    "robots/simulation/test_environment.py",
+    "suites/test_study.py",
+    "robots/link/test_link_faults.py",
+    "robots/test_compilation.py",
+    "adapt/self_model/test_self_model.py",
+    "surefoot/explorer/test_explorer.py",
+    "surefoot/test_train_command.py",
+    "repertoire/algorithms/test_algorithms.py",
+    "adapt/test_strengthening.py",
+    "repertoire/execution/test_cluster.py",
+    "surefoot/test_refusals.py",
+    "test_changed_files.py",
+    "suites/paper/test_analysis.py",
+    "adapt/mission/test_mission.py",
+    "adapt/mission/test_linked.py",
+    "repertoire/training/test_training.py",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with long files, so that workers end at about the same time."""
+    tests = Path(__file__).parent
+    order = {tests / name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 @pytest.fixture

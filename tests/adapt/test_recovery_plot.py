@@ -47,7 +47,8 @@ def where(path: Path, color: tuple[int, int, int]) -> np.ndarray:
 def test_trials_levels_falls_and_the_chosen_gait_are_drawn(tmp_path: Path) -> None:
     counts = []
     for name, fell in (("a.png", ()), ("b.png", (1, 3))):
-        draw_recovery(made([300.0, 900.0, 500.0, 600.0], fell=fell), tmp_path / name)
+        found = made([300.0, 900.0, 500.0, 600.0], fell=fell)
+        draw_recovery(replace(found, robot="$a_{$"), tmp_path / name)  # names are no formulas
         counts.append(len(where(tmp_path / name, BLUE)))
     assert counts[0] > counts[1] > 100  # a cross covers a part of what was measured
     path = tmp_path / "a.png"
@@ -126,9 +127,3 @@ def test_a_diagnosis_in_words() -> None:
     assert diagnosis_words(causes) == "a:lost 0.83, b:dead 0.11, c:dead 0.05"
     assert diagnosis_words([("a:lost", 0.996), ("b:dead", 0.004)]) == "a:lost 1.00"
     assert diagnosis_words({}.items()) == ""
-
-
-def test_a_robot_may_be_called_what_looks_like_a_formula(tmp_path: Path) -> None:
-    recovery = made([1.0, 2.0], diagnoses=[{"$\\frac{:lost": 1.0}] * 2)
-    draw_recovery(replace(recovery, robot="$a_{$"), tmp_path / "a.png")
-    assert (tmp_path / "a.png").exists()

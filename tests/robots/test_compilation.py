@@ -75,12 +75,6 @@ def test_folders_that_were_not_used_for_weeks_are_removed_and_nothing_else(tmp_p
     assert Path(run_python(tmp_path, MACHINE_CODE).strip()) == own, "the folder for these sources is kept"
 
 
-def test_a_place_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    printed = run_python(tmp_path / "file", MACHINE_CODE)
-    assert re.fullmatch(r"None\nsurefoot: .*/file cannot be written \(Not a directory\).*\n", printed)
-
-
 def test_kernels_work_without_a_home_and_say_so_once(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(
         "import pwd\n"

@@ -63,7 +63,6 @@ def test_every_element_is_named(name: str) -> None:
     ("changes", "message"),
     [
         ({"colour": "red"}, "unknown key 'colour'; available: name, title"),
-        ({"substeps": "four"}, "substeps: .* not 'four'"),
         (
             {
                 "joints": ["front_left_hip", "knee"],
@@ -74,14 +73,11 @@ def test_every_element_is_named(name: str) -> None:
         ),
         ({"drag": -0.1}, "drag: .*greater than or equal to 0, not -0.1"),
         ({"position_rates": {"knee": 0.5}}, "position_rates names the joint 'knee', which is not among"),
-        ({"position_rates": {"front_left_hip": 0.0}}, "position_rates.front_left_hip: .*greater than 0"),
         ({"torso": "head"}, "no body 'head'"),
-        ({"position": {"tail": [[0.0, 0.0, 0.0]]}}, "no body 'tail'"),
         ({"position": {"torso": []}}, "position.torso: it must have at least 1, not \\[\\]"),
         ({"torso": "front_left_thigh"}, "must have one free joint and no other, or .*x-z plane"),
         ({"measures": ["front_left", "front_left"]}, "measures names 'front_left' twice"),
         ({"measures": {"x": [1.0, 1.0]}, "archive": [9]}, "measures.x must go from low to high"),
-        ({"measures": 3}, "measures: "),
         ({"archive": [6, 6]}, "archive has 2 dimensions but there are 4 measures"),
         ({"feet": {"front_left": ["hoof"], 1: ["hoof"]}, "measures": ["tail"]}, "feet.1.*valid string"),
         ({"alive": {"min_height": float("nan")}}, "alive.min_height: .*finite"),

@@ -165,15 +165,6 @@ def test_a_search_with_emitters_of_several_kinds() -> None:
     np.testing.assert_array_equal(parameters, search.repertoire.elites.solutions[:, [0, -1]])
 
 
-def test_objectives_below_the_least_are_subtracted_from_the_qd_score() -> None:
-    search = surefoot.Search(2, [(-1, 1)] * 2, min_objective=0, archive="3,3", batch_size=4, emitters=1)
-    search.ask()
-    places = [(-0.9, -0.9), (0.9, 0.9), (0.9, -0.9), (-0.9, 0.9)]
-    objectives = np.ma.masked_array([-10.0, -40.0, 2.0, 0.0], mask=[0] * 4)
-    search.tell(objectives, np.array(places))
-    assert (search.metrics.elites, search.metrics.qd_score, search.metrics.best) == (4, -48.0, 2.0)
-
-
 # robots
 
 

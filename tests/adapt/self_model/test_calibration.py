@@ -68,7 +68,7 @@ def test_a_damaged_robot_or_another_gait_is_refused():
     damaged = trace_of(parse_damage("joint=left_front_femur:locked@0.5", gaits.robot).apply(gaits.robot))
     for row, trace in ((ROW, damaged), (20, trace_of(gaits.robot))):
         with pytest.raises(InvalidValueError, match="no model within the ranges"):
-            calibrate(gaits, [(row, trace)], prior=PRIOR, models=40, backend=Threads(2))
+            calibrate(gaits, [(row, trace)], prior=Randomization(friction=(0.5, 1.5)), models=8)
     with pytest.raises(InvalidValueError, match="at least one gait"):
         calibrate(gaits, [])
     with pytest.raises(InvalidValueError, match="at least 40 models"):

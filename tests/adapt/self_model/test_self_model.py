@@ -117,7 +117,7 @@ def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
     trace, _, _ = trial(text, 0, seed=1)
     losses = []
     for before in ((), ((0, trace),)):
-        rating = fitted(text, without=only("slope"), episodes=200, before=before)
+        rating = fitted(text, without=only("slope"), episodes=100, before=before)
         losses.append(rating.loss(rating.healthy))
     assert losses[1] < 0.5 * losses[0]
     rating.simulate([rating.healthy], episodes=4)
@@ -136,7 +136,7 @@ def test_a_stuck_joint_is_read_off_encoders_that_are_noisy() -> None:
 
 
 def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() -> None:
-    repertoire = short_gaits(300)
+    repertoire = short_gaits(200)
     twin = Twin(Thinking(repertoire, 1000, backend=Threads(2)))
     rating = Rating(twin, Features(repertoire.robot), seed=3)
     found = Forecast(twin, repertoire.elites.measures, seed=3)
@@ -155,7 +155,7 @@ def test_exploring_goes_on_until_every_gait_ran_under_a_model_in_few_rounds() ->
 
 @pytest.mark.parametrize("known", [False, True])
 def test_what_a_fit_explains_is_judged_by_gaits_that_are_known_from_before(known, rating):
-    rating = fitted(DAMAGE, before=((0, trial("healthy", 0)[0]),)) if known else rating
+    rating = fitted(DAMAGE, before=((0, trial("healthy", 0)[0]),), episodes=200) if known else rating
     best = rating.best(1)[0]
     explained = rating.explained(best)
     rating.tell(1, *trial("left_front:lost", 1)[:2])
@@ -174,6 +174,22 @@ def test_forecasts_are_exact_where_all_is_linear_and_unsure_elsewhere() -> None:
     assert deviations[rows].mean() < 0.7 * deviations[40:].mean()
 
 
+@cache
+def rehearsal(conditions: tuple[str, ...]) -> Table:
+    """What each gait does in five episodes with each damage."""
+    gaits, twin = short_gaits(), Twin(Thinking(short_gaits(), backend=Threads(2)))
+    damages = [parse_damage(text, gaits.robot) for text in conditions]
+    found = twin.run([Run(damage, row, 5) for damage in damages for row in range(len(gaits))])
+    shape = (len(conditions), len(gaits), 1)
+    return tabulate(
+        found.objectives.reshape(shape),
+        found.fell.reshape(shape),
+        np.zeros((*shape, 1)),
+        conditions=conditions,
+        evidence_names=("none",),
+    )
+
+
 class Robot:
     """A damaged robot, and what a selector may know of it."""
 
@@ -185,22 +201,8 @@ class Robot:
             Prior(elites.objectives, elites.measures, 0.0),
             trials=8,
             seed=1,
-            table=self.rehearsal((HEALTHY, *library)) if library else None,
+            table=rehearsal((HEALTHY, *library)) if library else None,
             thinking=Thinking(self.repertoire, **limits),
-        )
-
-    def rehearsal(self, conditions: tuple[str, ...]) -> Table:
-        k, twin = len(self.repertoire), Twin(Thinking(self.repertoire, backend=Threads(2)))
-        damages = [parse_damage(text, self.repertoire.robot) for text in conditions]
-        found = twin.run([Run(damage, row, 5) for damage in damages for row in range(k)])
-        shape = (len(conditions), k, 1)
-        evidence = np.zeros((*shape, 1))
-        return tabulate(
-            found.objectives.reshape(shape),
-            found.fell.reshape(shape),
-            evidence,
-            conditions=conditions,
-            evidence_names=("none",),
         )
 
     def outcome(self, row: int) -> Outcome:
@@ -242,7 +244,8 @@ def test_a_gait_is_believed_to_do_what_it_did_however_well_a_fit_explains_its_tr
 
 
 def test_what_was_rehearsed_wins_over_a_misfit() -> None:
-    robot = Robot("left_front:lost", ("left_front:lost", "right_rear:dead"), without=only("slope"))
+    library = ("left_front:lost", "right_front:dead")
+    robot = Robot("left_front:lost", library, without=only("slope"), episodes=250)
     selector = make_selector("self-model", robot.context)
     selector.tell(0, robot.outcome(0))
     probability = sum(p for cause, p in selector.diagnosis() if "left_front:lost" in cause)
@@ -250,7 +253,7 @@ def test_what_was_rehearsed_wins_over_a_misfit() -> None:
 
 
 def test_a_misfit_hands_back_to_rehearsed() -> None:
-    robot = Robot(DAMAGE, ("right_front:dead",), without=only("slope"))
+    robot = Robot(DAMAGE, ("right_front:dead",), without=only("slope"), episodes=250)
     selector = make_selector("self-model", robot.context)
     plain = make_selector("rehearsed", replace(robot.context, thinking=None))
     for row in (0, None):

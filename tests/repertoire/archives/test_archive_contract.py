@@ -50,23 +50,6 @@ def test_the_rule_equals_its_transcription(make, alpha, floor):
     np.testing.assert_allclose(archive.thresholds, thresholds, rtol=1e-12)
 
 
-@pytest.mark.parametrize("parts", [1, 7])
-def test_a_plain_archive_keeps_the_first_best_of_each_cell(make, parts):
-    archive = make()
-    batches = zip(*map(candidates, range(4)), strict=True)
-    solutions, objectives, measures = (np.concatenate(batch) for batch in batches)
-    for part in np.array_split(np.arange(len(objectives)), parts):
-        archive.add(solutions[part], objectives[part], measures[part])
-    cells = archive.cells_of(measures)
-    elites = archive.elites()
-    np.testing.assert_array_equal(elites.cells, np.unique(cells))
-    for cell, x in zip(elites.cells, elites.solutions, strict=True):
-        (rivals,) = np.nonzero(cells == cell)
-        np.testing.assert_array_equal(x, solutions[rivals[np.argmax(objectives[rivals])]])
-    np.testing.assert_array_equal(archive.thresholds[elites.cells], elites.objectives)
-    assert (np.delete(archive.thresholds, elites.cells) == -np.inf).all()
-
-
 def test_elites_are_sampled_uniformly_as_copies(make):
     archive = make(**SOFT)
     archive.add(*candidates(0))

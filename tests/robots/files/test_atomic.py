@@ -47,6 +47,7 @@ def test_what_cannot_be_replaced_is_refused(target):
         target / "a.json": r"there is no folder .*results\.json",
         folder: "it is a folder",
         pipe: "it is not a regular file",
+        "/": "it is the root of all folders",
     }.items():
         with pytest.raises(InvalidFileError, match=rf"cannot be written: {reason}$"):
             write_text(path, "x")
@@ -132,13 +133,6 @@ def test_names_that_no_file_can_have_are_refused(tmp_path, name):
             attempt(tmp_path / name, "text")
 
 
-def test_the_root_of_all_folders_is_no_file(tmp_path):
-    with pytest.raises(InvalidFileError, match="/ cannot be written: it is the root of all folders"):
-        write_text("/", "text")
-    with pytest.raises(InvalidFileError, match="/ cannot be locked: it is the root"), locked(Path("/")):
-        pass
-
-
 # Locks: one process at a time, released by a crash, and the second one is told who holds it.
 
 
@@ -172,7 +166,7 @@ def test_the_second_is_told_who_holds_it_until_that_process_dies(tmp_path: Path)
 def test_a_lock_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("text")
     (tmp_path / ".run.lock").symlink_to("precious")
-    for path in (tmp_path / "a" / "b", tmp_path / "run"):
+    for path in (tmp_path / "a" / "b", tmp_path / "run", Path("/")):
         with pytest.raises(InvalidFileError, match="cannot be locked"), locked(path):
             pass
     assert (tmp_path / "precious").read_text() == "text"

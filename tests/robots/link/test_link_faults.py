@@ -25,8 +25,8 @@ from robots.robot import Robot, find_robot
 from tests.robots.link.test_link import serving
 from tests.robots.link.virtual import Rig
 
-BEGINS = 1.0  # [s] of a gait before anything goes wrong
-SECONDS = 3.0
+BEGINS = 0.5  # [s] of a gait before anything goes wrong
+SECONDS = 2.5
 DAMPS, GOES_ON, STAYS, PAUSES = (
     "is damped",
     "goes on, with every other command",
@@ -43,7 +43,7 @@ class Fault:
     what: str  # goes wrong
     does: str  # what the robot does then
     within: float  # this time [s]
-    begin: Begin = lambda _: None  # has it go wrong, after a second of a gait
+    begin: Begin = lambda _: None  # has it go wrong, while a gait walks
     says: str = ""  # part of what the side that notices says
     real: "Callable[[str], None] | None" = None  # what happens to a robot in real time, instead
     # what happens in place of a gait; it returns when the fault began [s]
@@ -186,22 +186,21 @@ def tipped_over(rig: Rig) -> None:
 
 def nobody(rig: Rig, _: Fault) -> float:
     began = rig.now
-    rig.sleep(3.0)
+    rig.sleep(1.0)
     return began
 
 
-def a_hello(rig: Rig, _: Fault) -> float:
-    rig.sleep(1.0)
-    began = rig.now
+def a_hello(rig: Rig, fault: Fault) -> float:
+    began = nobody(rig, fault)
     assert rig.say_hello().session
-    rig.sleep(3.0)
+    rig.sleep(1.0)
     return began
 
 
 def a_hello_after_a_drive(rig: Rig, fault: Fault) -> float:
     with rig.link() as link:
-        drive(link, GAIT[0], 1.0)
-    rig.sleep(3.0)
+        drive(link, GAIT[0], 0.5)
+    rig.sleep(1.0)
     return a_hello(rig, fault)
 
 
@@ -209,7 +208,7 @@ def another_robots_gait(rig: Rig, _: Fault) -> float:
     began = rig.now
     with pytest.raises(SurefootError, match="is another one, 'hexapod', than the gait's, 'ant'"):
         rig.link(find_robot("ant"))
-    rig.sleep(3.0)
+    rig.sleep(1.0)
     return began
 
 
@@ -266,7 +265,7 @@ def a_keeper_that_stops(rig: Rig, _: Fault) -> float:
 
 def a_robot_that_lies(rig: Rig, _: Fault) -> float:
     """Nobody has driven it for long: its joints are taken to where it stands, and only then it walks."""
-    rig.sleep(10.0)
+    rig.sleep(3.0)
     began, height = rig.now, []
     rig.on_step = lambda _: height.append(rig.machine._stepper.data.qpos[2])
     with rig.link() as link:

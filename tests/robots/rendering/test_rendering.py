@@ -187,14 +187,12 @@ def test_gif_reads_back(tmp_path: Path) -> None:
     assert sum(durations) == pytest.approx(1000 * 20 / 30, abs=20)
 
 
-def test_an_encoder_that_fails_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(video._FORMATS, ".mp4", "-c:v nonsense -f mp4")
-    with pytest.raises(InvalidFileError, match=r"walk\.mp4 cannot be written: .+"):
-        write(tmp_path / "walk.mp4", frames(500), fps=25)
-    assert list(tmp_path.iterdir()) == []
+def test_an_encoder_that_fails_or_is_missing_is_reported(tmp_path: Path, monkeypatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setitem(video._FORMATS, ".mp4", "-c:v nonsense -f mp4")
+        with pytest.raises(InvalidFileError, match=r"walk\.mp4 cannot be written: .+"):
+            write(tmp_path / "walk.mp4", frames(500), fps=25)
 
-
-def test_a_missing_encoder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
         raise RuntimeError("No ffmpeg exe could be found")
 
@@ -211,7 +209,6 @@ def test_a_missing_encoder_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
     ("name", "settings", "message"),
     [
         ("walk.avi", {"fps": 25}, r"\.mp4 or \.gif"),
-        ("walk", {"fps": 25}, r"\.mp4 or \.gif"),
         ("walk.gif", {"fps": 60}, "at most 50"),
         ("walk.mp4", {"fps": 0}, "above 0"),
         ("walk.mp4", {"fps": float("nan")}, "above 0"),
