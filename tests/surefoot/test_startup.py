@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from robots.catalogue import MODELS
-
 WORKS = {
     "PYTHONIOENCODING": "ascii",
     "MPLBACKEND": "nope",
@@ -80,18 +78,6 @@ def test_no_code_in_the_current_folder_is_run(run, tmp_path: Path, monkeypatch, 
     if command != CLUSTER:
         assert run("show hexapod --picture b.png")[0] == 0
         assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
-
-
-def test_texts_that_steer_a_terminal_are_refused(run, tmp_path: Path) -> None:
-    yaml, file = (MODELS / "ant" / "ant.yaml").read_text(), tmp_path / "ant.yaml"
-    (tmp_path / "ant.xml").write_text((MODELS / "ant" / "ant.xml").read_text())
-    title = next(line for line in yaml.splitlines() if line.startswith("title:"))
-    titles = [f'title: "{control}"' for control in (r"\e[31m", r"\x9b2J", r"\a", r"\ud800")]
-    for text in (*titles, r'"\e[2J": 1' + f"\n{title}"):
-        file.write_text(yaml.replace(title, text))
-        code, out, err = run("robots", file)
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert err[:-1].isprintable()
 
 
 def test_without_a_working_directory_paths_are_refused_in_a_sentence(run, tmp_path, monkeypatch) -> None:

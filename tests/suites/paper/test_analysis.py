@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +32,18 @@ def ladder(domain: str, steps: Sequence[float], spread: float = 0.1) -> list[Tri
     ]
 
 
+@cache
+def whole() -> Analysis:
+    """Trials like the paper's."""
+    return analyse(make_results(DOMAINS, PAPER.algorithms))
+
+
 # Between algorithms
 
 
 @pytest.mark.parametrize("hypothesis", PAPER.hypotheses, ids=lambda hypothesis: hypothesis.name)
 def test_trials_like_the_papers_give_its_findings(hypothesis: Hypothesis):
-    study = analyse(make_results(DOMAINS, PAPER.algorithms))
+    study = whole()
     metric = hypothesis.metric
     for domain, (verdict, _) in study.judge(hypothesis).items():
         for pair, sign in metric.findings[domain].items():
@@ -86,7 +93,7 @@ def test_after_equal_time_the_slower_of_two_may_be_below():
 
 
 def test_tests_stand_next_to_the_papers():
-    table = cells(anova_table(analyse(make_results(DOMAINS, PAPER.algorithms))))
+    table = cells(anova_table(whole()))
     assert table[0] == ["metric", "domain", "test", "paper"]
     # means 0.787, 0.784, 0.789, 0.770, five trials each with a variance of 22.5e-6: 5 * 73.67e-6 / 22.5e-6 is
     # 16.37. Welch divides it by 1 + 4 / 15 * 9 / 16 = 1.15; 15 / (3 * 9 / 16) = 8.89 degrees of freedom
@@ -116,7 +123,7 @@ def test_a_mean_agrees_differs_or_cannot_be_told(score, spread, domain, sign):
 
 
 def test_means_that_agree_are_counted():
-    study = analyse(make_results(DOMAINS, PAPER.algorithms))
+    study = whole()
     assert dict(study.agreement(QD_SCORE)) == {"≈": 7, "?": 1}  # openai-mae's 0.007 has a single digit
     assert study.agreement(TIME).total() == 0
     short = analyse(make_results(["sphere-100"], ["cma-mae"], evaluations=400))
@@ -196,7 +203,7 @@ def test_the_committed_reports_follow_from_the_committed_trials(name: str):
 
 
 def test_the_report_has_the_verdicts(tmp_path):
-    paths = write_report(analyse(make_results(DOMAINS, PAPER.algorithms)), tmp_path)
+    paths = write_report(whole(), tmp_path)
     assert {path.stem for path in paths} == {"trials", "curves", "times", "archives", "report"}
     text, ranking = paths[-1].read_text(), "openai-mae < sep-cma-mae < lm-ma-mae < cma-mae"
     assert "20 combinations of algorithm and domain 8 ran" in text
