@@ -60,7 +60,9 @@ def draw_recovery(recovery: Recovery, path: Path) -> None:
     panels = figure.subplots(1 + two, sharex=True, height_ratios=(3, 2)[: 1 + two], squeeze=False)
     axes, below = panels[0, 0], panels[-1, 0]  # one and the same without a diagnosis
     _draw_trials(axes, recovery)
-    _draw_levels(axes, recovery)
+    for level, (name, color, dashes) in zip(recovery.performances().values(), _LEVELS, strict=True):
+        label = f"{name} {format_objective(level.objective)}"
+        axes.axhline(level.objective, color=color, linestyle=dashes, linewidth=1.5, zorder=0, label=label)
     if two:
         draw_diagnosis(below, [trial.diagnosis for trial in recovery.trials])
     _label_trials(below, [_place(trial) for trial in recovery.trials])
@@ -110,12 +112,6 @@ def _label_trials(axes: Axes, cells: Sequence[str]) -> None:
     axes.set_xticks(numbers, labels, fontsize=8, rotation=90 if crowded else 0)
     axes.set_xlim(0.4, len(cells) + 0.6)
     axes.set_xlabel("trial, and the cell of its controller")
-
-
-def _draw_levels(axes: Axes, recovery: Recovery) -> None:
-    for level, (name, color, dashes) in zip(recovery.performances().values(), _LEVELS, strict=True):
-        label = f"{name} {format_objective(level.objective)}"
-        axes.axhline(level.objective, color=color, linestyle=dashes, linewidth=1.5, zorder=0, label=label)
 
 
 @PLAIN

@@ -307,10 +307,12 @@ class Repertoire:
     def facts(self) -> dict[str, str]:
         """What there is to say about it, in words."""
         settings, metrics = self.settings, self.metrics
+        others = self.last("runs") - 1
+        merged = f", merged with {others} other run{'s' * (others > 1)}" if others > 0 else ""
         where = f" (cell {format_cell(self.cell(self.best()))})" if len(self.elites) else ""
         return {
             **self.problem.facts(),
-            "algorithm": f"{settings.algorithm}, seed {settings.seed}{self._others}",
+            "algorithm": f"{settings.algorithm}, seed {settings.seed}{merged}",
             "settings": ", ".join(f"{name} {value}" for name, value in settings.search.items()),
             "evaluations": f"{self.evaluations:,} of {settings.evaluations:,}, "
             f"{self.last('diverged')} diverged",
@@ -347,11 +349,6 @@ class Repertoire:
             origin = made if episodes else f"a mirror image, descends from cell {parent}"
             facts[f"  row {first + number}"] = f"{self.speciality(first + number)}, {origin}"
         return facts
-
-    @property
-    def _others(self) -> str:
-        others = self.last("runs") - 1
-        return "" if others < 1 else f", merged with {others} other run{'s' if others > 1 else ''}"
 
     def last(self, column: str) -> int:
         """Last value of a column of the history that counts, 0 where there is none."""

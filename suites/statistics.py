@@ -206,16 +206,11 @@ def _as_sample(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
     return sample
 
 
-def _is_constant(sample: np.ndarray) -> bool:
-    """Whether values are equal, to the digits that tests need."""
-    return bool(np.ptp(sample) <= _EQUAL * np.abs(sample).max())
-
-
 def _obstacle(samples: Mapping[str, np.ndarray]) -> str | None:
     if len(samples) < 2:
         return f"{next(iter(samples))} is the only group"
     for name, sample in samples.items():
-        if _is_constant(sample):
+        if np.ptp(sample) <= _EQUAL * np.abs(sample).max():
             return f"all values of {name} are equal" if len(sample) > 1 else f"{name} has a single value"
     return None
 

@@ -302,7 +302,7 @@ def deploy(
         csv: .csv to write the telemetry to.
         mcap: .mcap to write it to, for Foxglove and Rerun.
     """
-    from robots.deployment.film import film
+    from robots.deployment.deployment import film
     from robots.files.atomic import check_writable
 
     repertoire, row, _ = chosen(source, gait)
@@ -399,7 +399,7 @@ def rehearse(
 
     repertoire, file = opened(source)
     request = asked(RehearsalRequest, settings)
-    evaluation = plan_rehearsal(repertoire, damages, request, backend_of(threads))
+    evaluation = _rehearsal(repertoire, damages, request, backend_of(threads))
     for condition in evaluation.evaluator.conditions if out is not None else ():
         damage_from(condition)  # or else the file could not be read
 
@@ -413,13 +413,12 @@ def rehearse(
     return run_to_file(evaluation, save, file=file, out=out, overwrite=overwrite, progress=progress)
 
 
-def plan_rehearsal(
+def _rehearsal(
     repertoire: Repertoire,
     damages: Iterable[Damage | str] | Damage | str | None,
     request: RehearsalRequest,
     backend: "Backend",
 ) -> "Evaluation":
-    """The evaluation that `rehearse` runs."""
     from adapt.damage.library import damage_library
     from adapt.rehearsal.rehearsal import rehearsal
     from robots.randomization import read_randomization
@@ -461,18 +460,32 @@ def strengthen(
     Returns:
         The repertoire with what was found as specialists; the same if nothing was, which is then not saved.
     """
+    from adapt.selectors.catalogue import find_table
+    from adapt.strengthening import Strengthening
+    from robots.randomization import read_randomization
+
     request = asked(StrengtheningRequest, settings)
     repertoire, file = opened(source)
     if out is not None:
         check_output(file, Path(out), overwrite)
         if not file_exists(RunFiles.unfinished(Path(out))):  # or else it is of this work
             check_output(file, RunFiles(Path(out)).rehearsal, overwrite)
-    work = plan_strengthening(
+    robot = repertoire.robot
+    table, _ = find_table(repertoire, file, "rehearsed", rehearsal)
+    if table is None:
+        raise InvalidValueError(
+            "a rehearsal must say under which damages the repertoire is weak: make one with "
+            "`surefoot rehearse`"
+        )
+    drawn = repertoire.problem.randomization
+    if request.randomization is not None:
+        drawn = read_randomization(request.randomization, robot)
+    work = Strengthening(
         repertoire,
-        damages,
+        table,
         request,
-        file=file,
-        rehearsal=rehearsal,
+        damages=None if damages is None else [str(_found_damage(one, robot)) for one in _several(damages)],
+        randomization=drawn,
         backend=backend_of(threads),
         on_finished=note if progress else None,
     )
@@ -484,42 +497,6 @@ def strengthen(
         return stronger
 
     return run_to_file(work, save, file=file, out=out, overwrite=overwrite, progress=progress)
-
-
-def plan_strengthening(
-    repertoire: Repertoire,
-    damages: Iterable[Damage | str] | Damage | str | None,
-    request: StrengtheningRequest,
-    *,
-    file: Path | None,
-    rehearsal: "Table | str | Path | None",
-    backend: "Backend",
-    on_finished: Callable[[str], object] | None = None,
-) -> "Strengthening":
-    """What `strengthen` runs."""
-    from adapt.selectors.catalogue import find_table
-    from adapt.strengthening import Strengthening
-    from robots.randomization import read_randomization
-
-    robot = repertoire.robot
-    table, _ = find_table(repertoire, file, "rehearsed", rehearsal)
-    if table is None:
-        raise InvalidValueError(
-            "a rehearsal must say under which damages the repertoire is weak: make one with "
-            "`surefoot rehearse`"
-        )
-    drawn = repertoire.problem.randomization
-    if request.randomization is not None:
-        drawn = read_randomization(request.randomization, robot)
-    return Strengthening(
-        repertoire,
-        table,
-        request,
-        damages=None if damages is None else [str(_found_damage(one, robot)) for one in _several(damages)],
-        randomization=drawn,
-        backend=backend,
-        on_finished=on_finished,
-    )
 
 
 def _save_rehearsed(
@@ -536,7 +513,7 @@ def _save_rehearsed(
     alone = replace(stronger, elites=new, specialists=None, spread=None)
     drawn = None if table.randomization == "none" else work.randomization
     request = RehearsalRequest(episodes=table.episodes, seed=table.seed or 0, randomization=drawn)
-    evaluation = plan_rehearsal(alone, table.damages, request, backend_of(threads))
+    evaluation = _rehearsal(alone, table.damages, request, backend_of(threads))
 
     def save() -> None:
         identity = {**evaluation.identity, "repertoire": fingerprint(stronger)}

@@ -63,7 +63,7 @@ def run_to_file(
     with nullcontext() if out is None else locked_output(file, Path(out), overwrite):
         unfinished = None if out is None else RunFiles.unfinished(Path(out))
         if unfinished is not None:
-            take_up(work, unfinished, overwrite, say=progress)
+            _take_up(work, unfinished, overwrite, say=progress)
         if progress:
             note(work.plan_words())
             with interrupt_flag(note) as interrupted, ProgressBar("episodes", work.total) as show:
@@ -93,7 +93,7 @@ def locked_output(file: Path | None, out: Path, overwrite: bool, name: str = "ou
         yield
 
 
-def take_up(work: "Work", unfinished: Path, overwrite: bool, *, say: bool) -> None:
+def _take_up(work: "Work", unfinished: Path, overwrite: bool, *, say: bool) -> None:
     """Go on from what was left when work was interrupted, and say so if that is asked for."""
     from robots.files.atomic import file_exists
 

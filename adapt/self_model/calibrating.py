@@ -224,9 +224,8 @@ def _judged(
     built, ways_built = traced.run([parameters.robot] * _CHECKS, rng)
     gaits, e = [], len(traced.features)
     scale = np.sqrt(fitted.var(axis=0, ddof=1) + np.tile(traced.features.floor, len(traced.before)) ** 2)
-    squares, built_squares = (
-        _robust((traced.measured() - shown.mean(axis=0)) / scale) for shown in (fitted, built)
-    )
+    residuals = ((traced.measured() - shown.mean(axis=0)) / scale for shown in (fitted, built))
+    squares, built_squares = ((_FREEDOM + 1) * np.log1p(one**2 / _FREEDOM) for one in residuals)  # Student's
     joints, names = traced.features.joints, parameters.robot.description.joints
     for number, (row, trace) in enumerate(traced.before):
         own = slice(number * e, (number + 1) * e)
@@ -255,11 +254,6 @@ def _check(gaits: Sequence[CalibratedGait]) -> None:
             f"no model within the ranges does what the robot did in the gait of {worst.name}: {worst.joint} "
             f"is off by {worst.off:.1f} standard deviations; is the robot whole, and is it this gait?"
         )
-
-
-def _robust(residuals: np.ndarray) -> np.ndarray:
-    """Squares of residuals, as Student's t has them."""
-    return np.asarray((_FREEDOM + 1) * np.log1p(residuals**2 / _FREEDOM))
 
 
 def _moments(values: np.ndarray) -> tuple[float, float]:

@@ -54,7 +54,9 @@ class Fit:
         carried = rating.ranked(before)[:_CARRIED] if before else []
         rating.simulate(self._known)
         rating.simulate(self._read_off(last), until)
-        rating.simulate(carried or _scattered(self._singles), until)
+        # those that are alike far apart, since there may not be time for all
+        scattered = np.argsort(np.arange(len(self._singles)) * _GOLDEN % 1)
+        rating.simulate(carried or [self._singles[index] for index in scattered], until)
         if not before:
             shown = [model.mean(last.row) for model in self._singles if last.row in model.shown]
             rating.spread = np.std(shown or [rating.healthy.mean(last.row)], axis=0)
@@ -205,8 +207,3 @@ def _settled(rating: Rating, carried: Sequence[Model]) -> bool:
     """Whether the best model stayed the best after a further trial, or no damage could be worth its price."""
     best = rating.best(1)[0]
     return best in carried[:1] or rating.loss(best) < rating.price_of(best) + rating.price
-
-
-def _scattered(models: Sequence[Model]) -> list[Model]:
-    """Models in an order in which those that are alike are far apart, since there may not be time for all."""
-    return [models[index] for index in np.argsort(np.arange(len(models)) * _GOLDEN % 1)]

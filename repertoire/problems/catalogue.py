@@ -116,7 +116,8 @@ def recorded_problem(
         problem = None if _look_up(record.name)[0] is None else make_problem(record.name)
         if problem is None:
             raise not_registered(f"the problem {shown(record.name)}")
-        if differing := _differing(problem.record, record):
+        known = vars(problem.record).items()
+        if differing := [name.replace("_", " ") for name, one in known if one != getattr(record, name)]:
             raise InvalidValueError(
                 f"it was recorded with the problem {shown(record.name)}, but the one that is registered here "
                 f"under that name has other {' and '.join(differing)}"
@@ -130,11 +131,6 @@ def recorded_problem(
         breaker=breaker,
         randomization=record.randomization,
     )
-
-
-def _differing(one: ProblemRecord, other: ProblemRecord) -> list[str]:
-    mine, yours = vars(one), vars(other)
-    return [name.replace("_", " ") for name in mine if mine[name] != yours[name]]
 
 
 def _look_up(name: str) -> tuple[Callable[..., Problem] | None, tuple[Any, ...]]:

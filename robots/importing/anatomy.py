@@ -232,13 +232,9 @@ def _torso(model: mujoco.MjModel, origin: str) -> int:
 def _names(model: mujoco.MjModel, limbs: list[list[int]]) -> list[str]:
     """A name of each limb that the text of a damage can hold, see `is_readable`."""
     whole = [model.body(limb[0]).name for limb in limbs]
-    short = [_common([model.body(body).name.split("_") for body in limb]) for limb in limbs]
+    words = [[model.body(body).name.split("_") for body in limb] for limb in limbs]
+    short = ["_".join(word for word in some[0] if all(word in other for other in some)) for some in words]
     differ = all(short) and len(set(short)) == len(short)
     names = [re.sub(r"[:+=\s]+", "_", name) for name in (short if differ else whole)]
     usable = len(set(names)) == len(names) and all(map(is_readable, names)) and set(names).isdisjoint(TAKEN)
     return names if usable else [f"leg_{number}" for number in range(1, len(limbs) + 1)]
-
-
-def _common(names: list[list[str]]) -> str:
-    """The words that all names have in common; a name is a list of words."""
-    return "_".join(word for word in names[0] if all(word in other for other in names))

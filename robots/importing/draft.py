@@ -114,7 +114,8 @@ def _read(path: Path) -> _Model:
     first = standing_data(model, next(pose for pose in poses if pose.usable).positions)
     parts = find_parts(model, first, floor, origin=str(path))
     joints = [joint for leg in parts.legs for joint in leg.joints] + list(parts.others)
-    name = _identifier(_title(model) or path.stem)
+    name = re.sub(r"[^a-z0-9]+", "_", (_title(model) or path.stem).lower()).strip("_")
+    name = name if name[:1].isalpha() else f"robot_{name}".rstrip("_")  # as a YAML asks for
     return _Model(path, xml, spec, model, model.geom(floor).name, parts, poses, joints, name)
 
 
@@ -394,12 +395,6 @@ def _title(model: mujoco.MjModel) -> str:
     """The model's name as its MJCF has it; MuJoCo calls those that have none `MuJoCo Model`."""
     name = model.names.split(b"\0", 1)[0].decode(errors="replace")
     return "" if name == "MuJoCo Model" else re.sub(r"[\s_]+scene$", "", name)
-
-
-def _identifier(title: str) -> str:
-    """A name as a YAML asks for: lower-case letters, digits and underscores."""
-    name = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
-    return name if name[:1].isalpha() else f"robot_{name}".rstrip("_")
 
 
 def _flow(value: object) -> str:

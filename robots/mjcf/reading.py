@@ -58,7 +58,7 @@ def read_self_contained(path: Path) -> str:
     try:
         spec = read_spec(text, collection.files)
         check_options(spec, str(path))
-        if collection.alone and not _has_nameless(spec):
+        if collection.alone and all(one.name for _, elements in _siblings(spec) for one in elements):
             return text
         with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
             text = gathered(spec.copy(), drawn=True)
@@ -282,10 +282,6 @@ def _is_visual(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, paired: set[str]) -> b
     first, last = compiler.inertiagrouprange
     has_mass = geom.mass > 0 or (math.isnan(geom.mass) and geom.density > 0)
     return not (first <= geom.group <= last and has_mass)
-
-
-def _has_nameless(spec: mujoco.MjSpec) -> bool:
-    return any(not element.name for _, elements in _siblings(spec) for element in elements)
 
 
 def _name_all(spec: mujoco.MjSpec) -> None:

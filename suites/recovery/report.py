@@ -129,7 +129,7 @@ def _damages(results: Results, track: Track) -> str:
     known = recoveries.drop_duplicates("damage").set_index("damage")[["headroom", "rr_0"]]
     numbers = pd.concat([known, ratios], axis=1).sort_values("rr_0", kind="stable")
     rows = [
-        (str(damage), *map(_number, values))
+        (str(damage), *(f"{value:.2f}" if math.isfinite(value) else NOTHING for value in values))
         for damage, values in zip(numbers.index, numbers.to_numpy(), strict=True)
     ]
     return table((track.name, "headroom", "RR_0", *(f"{name} RR@{after}" for name in ratios.columns)), rows)
@@ -159,11 +159,6 @@ def _paired(results: Results, track: Track) -> str:
         columns = ("difference", "damages in favour", "p")
         tables.append(table((f"{track.name}, RR@{mark}", *columns), rows))
     return join(tables)
-
-
-def _number(value: float) -> str:
-    """A number; a dash where it is not finite."""
-    return f"{value:.2f}" if math.isfinite(value) else NOTHING
 
 
 @PLAIN

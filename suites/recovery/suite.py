@@ -30,7 +30,6 @@ from suites.recovery.results import (
     ORACLE,
     OracleResult,
     RecoveryResult,
-    Results,
     TrialRecord,
     parse_result,
     recovery_tables,
@@ -154,7 +153,8 @@ class RecoverySuite(Suite):
         write_record(path, result)
 
     def report(self, results: Sequence[TrialRecord], folder: Path) -> list[Path]:
-        return write_report(self._results(results), folder, notes=self._notes())
+        tables = recovery_tables(self.repertoire.robot.name, self.tracks, self.plan(), results)
+        return write_report(tables, folder, notes=self._notes())
 
     @property
     def _refinement(self) -> RefinementSettings:
@@ -256,9 +256,6 @@ class RecoverySuite(Suite):
             evaluation.run()
             write_table(path, rehearsed_table(evaluation), evaluation.identity)
         return join([given, read_table(path, self.repertoire).take([str(trial.damage)])])
-
-    def _results(self, results: Sequence[TrialRecord]) -> Results:
-        return recovery_tables(self.repertoire.robot.name, self.tracks, self.plan(), results)
 
     def _notes(self) -> list[str]:
         """Sentences on how the study was run."""

@@ -13,11 +13,8 @@ def algorithms() -> None:
     from repertoire.strategies.table import STRATEGIES
 
     for algorithm in ALGORITHMS.values():
-        own = ", ".join(f"{name} {_shown(value)}" for name, value in algorithm.own_settings().items())
+        known = algorithm.own_settings().items()
+        own = ", ".join(f"{name} {value or '(as many as the batch size)'}" for name, value in known)
         print_facts({algorithm.name: [algorithm.summary, own]})
     console.print("\nStrategies, for algorithms that take any (--strategy):")
     print_facts({name: record.summary for name, record in STRATEGIES.items()})
-
-
-def _shown(value: object) -> str:
-    return "(as many as the batch size)" if value is None else str(value)

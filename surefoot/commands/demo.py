@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from surefoot.commands.console import AnyPath, Positive, console, refuse_others, seed_option
+from surefoot.commands.console import AnyPath, Positive, console, seed_option
 
 _EVALUATIONS = 14_000
 # Smaller networks, shorter episodes and larger first steps than the paper's: within two minutes they find
@@ -16,19 +16,23 @@ TRAINING = "--hidden 32,32 --sigma0 0.1 --episode-steps 300"
 KEPT = 100  # gaits that are rehearsed, the best ones
 RECOVERY = "--trials 10 --think-episodes 300 --refine 2000"
 SECONDS = 6.0  # of a film
-_ANT_BREAKS, _HEXAPOD_BREAKS = "back_left:dead", "left_front:lost"
+_BREAKS = "back_left:dead"
 _LEGS = ("front_left", "front_right", "back_left", "back_right")
 _REHEARSED = [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in _LEGS] + [
     "all:weak@0.5",
     "floor:friction@0.4",
 ]
-_OF_MISSIONS = ("story", "out", "damage", "seed", "overwrite")
 
 
 @click.command()
-@click.argument("story", type=click.Choice(["mission"]), required=False)
-@click.option("--out", type=AnyPath, help="Folder for the results.  [default: demo, or demo-mission]")
-@click.option("--damage", metavar="DAMAGE", help="What breaks; see `surefoot damages`.  [default: a leg]")
+@click.option("--out", type=AnyPath, default=Path("demo"), show_default=True, help="Folder for the results.")
+@click.option(
+    "--damage",
+    default=_BREAKS,
+    show_default=True,
+    metavar="DAMAGE",
+    help="What breaks; see `surefoot damages`.",
+)
 @click.option(
     "--evaluations",
     type=Positive,
@@ -38,40 +42,18 @@ _OF_MISSIONS = ("story", "out", "damage", "seed", "overwrite")
 )
 @seed_option("all random numbers")
 @click.option("--overwrite", is_flag=True, help="Replace a run that the folder holds.")
-@click.pass_context
-def demo(
-    context: click.Context,
-    story: str | None,
-    out: Path | None,
-    damage: str | None,
-    evaluations: int,
-    seed: int,
-    overwrite: bool,
-) -> None:
+def demo(out: Path, damage: str, evaluations: int, seed: int, overwrite: bool) -> None:
     """Train a small repertoire of gaits for the Ant, break a leg and walk on.
 
-    This takes a few minutes on two cores, and prints each command that it runs. `demo mission` sends
-    the included Hexapod to a goal 5 m ahead, breaks it on the way, and films it.
+    This takes a few minutes on two cores, and prints each command that it runs.
     """
     from adapt.damage.text import parse_damage
-    from robots.files.atomic import make_folder
     from robots.robot import load_robot
 
     started = time.monotonic()
-    robot, breaks = ("hexapod", _HEXAPOD_BREAKS) if story else ("ant", _ANT_BREAKS)
-    breaks = str(parse_damage(breaks if damage is None else damage, load_robot(robot)))
-    folder = out or Path("demo-mission" if story else "demo")
-    if story:
-        refuse_others(context, _OF_MISSIONS, "a mission trains nothing")
-        make_folder(folder)
-        _run(
-            f"mission hexapod --goal 5,0 --seconds 60 --seed {seed} {'--overwrite' * overwrite} --break",
-            *(f"{breaks}@4", "--log", folder / "mission.jsonl", "--video", folder / "mission.mp4"),
-        )
-    else:
-        _recover(folder, breaks, evaluations, seed, overwrite)
-    console.print(f"\nDone in {time.monotonic() - started:.0f} s. The results are in {folder}/:")
-    for path in sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")):
+    _recover(out, str(parse_damage(damage, load_robot("ant"))), evaluations, seed, overwrite)
+    console.print(f"\nDone in {time.monotonic() - started:.0f} s. The results are in {out}/:")
+    for path in sorted(path.name for path in out.iterdir() if not path.name.startswith(".")):
         console.print(f"  {path}")
 
 

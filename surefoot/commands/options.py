@@ -57,7 +57,8 @@ def setting_option(
         return click.option(flag, name, is_flag=True, help=words)
     if isinstance(default, str) and default.startswith("["):
         return click.option(flag, name, type=kind, help=f"{words}  {default}")
-    return click.option(flag, name, type=kind, default=_typed(default), show_default=True, help=words)
+    default = ",".join(map(str, default)) if isinstance(default, tuple) else default
+    return click.option(flag, name, type=kind, default=default, show_default=True, help=words)
 
 
 def chain(*decorators: Decorator) -> Decorator:
@@ -91,10 +92,6 @@ def request_options(request: type[Record] | Record, *names: str, **others: Decor
         return chain(*map(option, asked_for))(asking)
 
     return add
-
-
-def _typed(default: object) -> object:
-    return ",".join(map(str, default)) if isinstance(default, tuple) else default
 
 
 def _kind(annotation: Any, rules: tuple[Any, ...] = ()) -> click.ParamType:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from adapt.requests import RehearsalRequest
-from repertoire.storage.files import RunFiles
-from surefoot.api import plan_rehearsal
 from surefoot.commands.console import (
     AnyPath,
     RepertoireFile,
@@ -19,7 +17,6 @@ from surefoot.commands.console import (
 )
 from surefoot.commands.options import request_options
 from surefoot.printing import print_table
-from surefoot.resuming import take_up
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
 @click.option(
     "--overwrite", is_flag=True, help="Replace the output file, and what another rehearsal left unfinished."
 )
-@click.option("--dry-run", is_flag=True, help="Only say how long it would take.")
 def rehearse(
     file: Path,
     damages: Path | None,
@@ -50,33 +46,24 @@ def rehearse(
     out: Path | None,
     threads: "int | Backend | None",
     overwrite: bool,
-    dry_run: bool,
 ) -> None:
     """Try every gait of the repertoire FILE under every damage of a library, before anything breaks.
 
     The episodes have the same seeds for all gaits and damages. With --randomization, each of them runs on a
-    model of the robot. After an interruption the same command goes on where it was.
+    model of the robot. First it says how long it takes; after an interruption the same command goes on.
     """
     import surefoot
     from adapt.damage.text import read_damages
     from robots.randomization import read_randomization
-    from robots.simulation.threads import backend_of
 
     repertoire = surefoot.load(file)
     out = out or result_files(file).rehearsal
-    trained, drawn = (
-        repertoire.problem.randomization,
-        read_randomization(request.randomization, repertoire.robot),
-    )
+    trained = repertoire.problem.randomization
+    drawn = read_randomization(request.randomization, repertoire.robot)
     if trained != drawn:
         ways = [str(one or "the robot as it is") for one in (trained, drawn)]
         console.print("note: the gaits were trained on {}, and are rehearsed on {}".format(*ways))
     library = None if damages is None else read_damages(damages, repertoire.robot)
-    if dry_run:
-        evaluation = plan_rehearsal(repertoire, library, request, backend_of(threads))
-        take_up(evaluation, RunFiles.unfinished(out), overwrite, say=True)
-        console.print(evaluation.plan_words())
-        return
     table = surefoot.rehearse(
         file, library, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
     )

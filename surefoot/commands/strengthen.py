@@ -8,7 +8,6 @@ import click
 from adapt.damage.damage import Damage
 from adapt.requests import StrengtheningRequest
 from repertoire.storage.files import RunFiles
-from surefoot.api import plan_strengthening
 from surefoot.commands.console import (
     AnyPath,
     RepertoireFile,
@@ -18,7 +17,6 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.commands.options import request_options
-from surefoot.resuming import take_up
 
 if TYPE_CHECKING:
     from robots.simulation.backend import Backend
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 @threads_option
 @cluster_options
 @click.option("--overwrite", is_flag=True, help="Replace the output files, and what was left unfinished.")
-@click.option("--dry-run", is_flag=True, help="Only say what there is to do, and how long it takes at most.")
 def strengthen(
     file: Path,
     damages: Path,
@@ -49,30 +46,21 @@ def strengthen(
     rehearsal: Path | None,
     threads: "int | Backend | None",
     overwrite: bool,
-    dry_run: bool,
 ) -> None:
     """Refine a gait for each damage that leaves the repertoire FILE no good one, before anything breaks.
 
     Mirror images of gaits are tried first, if the robot's left and right are alike.
 
     The output has the gaits of FILE and the new ones, as specialists, with a rehearsal of all of them next to
-    it. After an interruption the same command goes on where it was.
+    it. First it says how long it takes at most; after an interruption the same command goes on.
     """
     import surefoot
     from adapt.damage.text import read_damages
-    from robots.simulation.threads import backend_of
 
     repertoire = surefoot.load(file)
     library: list[Damage] | None = None
     if damages != Path("library"):
         library = list(read_damages(damages, repertoire.robot))
-    if dry_run:
-        work = plan_strengthening(
-            repertoire, library, request, file=file, rehearsal=rehearsal, backend=backend_of(threads)
-        )
-        take_up(work, RunFiles.unfinished(out), overwrite, say=True)
-        console.print(work.plan_words())
-        return
     stronger = surefoot.strengthen(
         file,
         library,

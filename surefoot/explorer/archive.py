@@ -31,7 +31,8 @@ def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
         kind, columns, rows = "regions", 1, 1
         low, high = np.array(problem.measure_ranges).T
         x, y = ((centroids[elites.cells] - low) / (high - low)).T
-        corners = [_corners((regions[cell] - low) / (high - low)) for cell in elites.cells]
+        places = ((regions[cell] - low) / (high - low) for cell in elites.cells)
+        corners = [[round(float(c), _CORNER_DIGITS) for x, y in one for c in (x, 1 - y)] for one in places]
     else:
         order = stack(np.arange(math.prod(grid)).reshape(grid))
         rows, columns = order.shape
@@ -40,6 +41,7 @@ def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
         place[order.ravel()] = np.arange(order.size)
         row, column = np.divmod(place[elites.cells], columns)
         x, y = (column + 0.5) / columns, (row + 0.5) / rows
+    shades = matplotlib.colormaps["viridis"](np.linspace(0, 1, _SHADES), bytes=True)
     return {
         "kind": kind,
         "columns": columns,
@@ -59,7 +61,7 @@ def describe_archive(repertoire: Repertoire) -> dict[str, Any]:
         "objective": problem.objective_name or "objective",
         "best": repertoire.best() if len(elites) else -1,
         "filled": f"{len(elites):,} of {math.prod(grid):,} cells have a solution",
-        "shades": _shades(),
+        "shades": ["#{:02x}{:02x}{:02x}".format(*color[:3]) for color in shades],
     }
 
 
@@ -90,15 +92,6 @@ def _labels(problem: ProblemRecord, kind: str) -> tuple[str, str]:
         return f"cells of {', '.join(words)}", problem.objective_name or "objective"
     across, up = (", then ".join(words[first::2]) for first in (0, 1))
     return across, up
-
-
-def _corners(region: np.ndarray) -> list[float]:
-    return [round(float(value), _CORNER_DIGITS) for x, y in region for value in (x, 1 - y)]
-
-
-def _shades() -> list[str]:
-    colors = matplotlib.colormaps["viridis"](np.linspace(0, 1, _SHADES), bytes=True)
-    return ["#{:02x}{:02x}{:02x}".format(*color[:3]) for color in colors]
 
 
 def packed(values: np.ndarray, kind: str = "<f4") -> str:

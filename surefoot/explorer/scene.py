@@ -25,7 +25,8 @@ def describe_scene(robot: Robot, damage: str = "") -> dict[str, Any]:
     """
     model = robot.model
     legs = _legs(robot)
-    shapes = [geom for geom in range(model.ngeom) if _is_seen(model, geom)]
+    drawn = np.flatnonzero(model.geom_group < _SEEN_GROUPS).tolist()
+    shapes = [geom for geom in drawn if _color(model, geom)[3] > 0]
     feet = robot.description.feet
     return {
         "damage": damage,
@@ -60,10 +61,6 @@ def _describe_geom(model: mujoco.MjModel, geom: int, leg: str | None, damage: st
         "mesh": f"{kind} {model.geom_dataid[geom]}" if kind in ("mesh", "hfield") else None,
         "leg": leg,
     }
-
-
-def _is_seen(model: mujoco.MjModel, geom: int) -> bool:
-    return bool(model.geom_group[geom] < _SEEN_GROUPS and _color(model, geom)[3] > 0)
 
 
 def _color(model: mujoco.MjModel, geom: int) -> list[float]:

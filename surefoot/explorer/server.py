@@ -1,22 +1,32 @@
-"""The server of the explorer: a page, its files, and a socket for each visitor. Nothing can be uploaded."""
+"""`Server` of the explorer: a page, its files, and a socket for each visitor, whom a `Session` serves.
+
+Messages are JSON objects, both ways; nothing can be uploaded.
+"""
 
 import asyncio
 import json
+import logging
+import queue
 import secrets
 import socket
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import mujoco
+
 from robots.errors import InvalidValueError, SurefootError, shown
-from surefoot.explorer.answers import Message
+from robots.files.records import validate
+from robots.files.texts import parse_json
+from surefoot.explorer.answers import Answers, CancelledError, Message, Request
 from surefoot.explorer.explorer import Explorer
-from surefoot.explorer.session import Session
 
 try:
     import uvicorn
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from starlette.requests import Request
+    from starlette.requests import Request as HttpRequest
     from starlette.responses import HTMLResponse, PlainTextResponse, Response
     from starlette.routing import Mount, Route, WebSocketRoute
     from starlette.staticfiles import StaticFiles
@@ -35,6 +45,8 @@ _LONGEST_MESSAGE = 4096  # [bytes]
 _LEAVING_SECONDS = 5.0
 _MOST_CONNECTIONS = 16  # besides the sockets of visitors: a process may open as few as 64 files
 _LONGEST_CONNECTION = 60.0  # [s]; pages connect again for the next file
+
+log = logging.getLogger(__name__)
 
 
 class _Connection(H11Protocol):
@@ -57,6 +69,67 @@ class _Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.limit.cancel()
         super().connection_lost(exc)
+
+
+class Session:
+    """Serves one visitor, in a thread of its own; requests are worked on one after the other.
+
+    A view shows one thing at a time: a further request for it cancels what is under way.
+
+    Args:
+        explorer: the repertoire.
+        send: takes answers; called from the session's thread and from those of the simulation.
+    """
+
+    def __init__(self, explorer: Explorer, send: Callable[[Message], None]) -> None:
+        self._answers, self._send = Answers(explorer, send), send
+        self._requests: queue.Queue[tuple[Request, threading.Event] | None] = queue.Queue()
+        self._cancel = [threading.Event(), threading.Event()]  # of each view
+        self._closed = threading.Event()
+        self.thread = threading.Thread(target=self._work, name="explorer session", daemon=True)
+        self.thread.start()
+
+    def handle(self, text: str) -> None:
+        """Take in a message of the page; whatever is wrong with it is answered in a sentence."""
+        try:
+            asked = parse_json(text)
+            if not isinstance(asked, dict):
+                raise InvalidValueError("a message must be a JSON object")
+            request = validate(Request, asked)
+        except SurefootError as error:
+            self._send({"type": "error", "text": str(error)})
+            return
+        self._cancel[request.view].set()
+        if request.do != "stop":
+            self._cancel[request.view] = threading.Event()
+            self._requests.put((request, self._cancel[request.view]))
+
+    def close(self) -> None:
+        """Stop whatever is under way; the session's thread ends within a step of it."""
+        self._closed.set()
+        for event in self._cancel:
+            event.set()
+        self._requests.put(None)
+
+    def _work(self) -> None:
+        while (item := self._requests.get()) is not None and not self._closed.is_set():
+            request, cancel = item
+            try:
+                self._answers.answer(request, cancel.is_set)
+            except CancelledError:
+                self._send({"type": "stopped", "do": request.do, "view": request.view})
+            except Exception as error:
+                self._send({"type": "error", "text": _sentence(error), "do": request.do})
+
+
+def _sentence(error: Exception) -> str:
+    """What to tell of an error; one that is no user's is logged."""
+    if isinstance(error, SurefootError | mujoco.FatalError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this"
+    log.error("a request failed", exc_info=error)
+    return "this failed inside the server, whose terminal says why"
 
 
 class Server:
@@ -122,7 +195,7 @@ class Server:
     def _knows(self, token: str | None) -> bool:
         return secrets.compare_digest((token or "").encode(), self.token.encode())
 
-    async def _page(self, request: Request) -> Response:
+    async def _page(self, request: HttpRequest) -> Response:
         if not self._knows(request.query_params.get("token")):
             text = "This address lacks the token that surefoot explore printed, or it is of an earlier start."
             return PlainTextResponse(text, status_code=403)

@@ -40,14 +40,6 @@ def no_room(path: Path, _) -> None:
     raise InvalidFileError(f"{path} cannot be written")
 
 
-def test_a_dry_run_says_what_it_would_do(run, folder: Path) -> None:
-    before = names(folder)
-    for more, damages in (("", 2), ("--damages few.yaml", 1)):
-        code, out, err = run(f"{LINE} x.h5 --dry-run {more}")
-        assert (code, err, names(folder)) == (0, "", before)
-        assert f" m: 1 of {damages}, with up to 160 episodes for each" in out
-
-
 @pytest.mark.slow
 def test_strengthens_reports_saves_and_goes_on_where_it_was(run, folder: Path, monkeypatch) -> None:
     before, make = names(folder), RefinementSettings.refine

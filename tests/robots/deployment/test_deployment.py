@@ -11,8 +11,7 @@ from scipy.spatial.transform import Rotation
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
-from robots.deployment.deployment import deploy
-from robots.deployment.film import film
+from robots.deployment.deployment import deploy, film
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot

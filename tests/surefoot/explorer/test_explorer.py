@@ -25,7 +25,7 @@ from surefoot.explorer.archive import describe_archive
 from surefoot.explorer.explorer import Explorer, StartingChoice
 from surefoot.explorer.export import export_page
 from surefoot.explorer.scene import describe_scene
-from surefoot.explorer.session import Session
+from surefoot.explorer.server import Session
 from surefoot.shipped import repertoire_path
 
 DAMAGE = "left_front:lost"
