@@ -1,4 +1,36 @@
-"""`ConfirmedSearch`: a selector's search, whose result must prove itself against the incumbent."""
+"""`ConfirmedSearch`: a selector's search, whose result must prove itself against the incumbent.
+
+The incumbent is the gait that the robot walks with. What is tried next (`ask`), by the first line that holds:
+
+=====================================================================  =====================================
+State of the search                                                    Next trial
+=====================================================================  =====================================
+no trial and no fall is left, or many gaits got nowhere                none
+nothing was tried                                                      the incumbent: this notices damage
+a candidate is undecided, and it is time to confirm (`confirms`)       the candidate or the incumbent
+only trials kept for confirmation are left, and the incumbent walks    none
+the selector is satisfied, and the incumbent failed or is to fall      an untried gait expected to do better
+otherwise                                                              what the selector asks for, if at all
+=====================================================================  =====================================
+
+It is time once the selector is satisfied, or nothing but kept trials, or a single fall, is left. Candidates
+are the gaits that walked upright and of which more is expected than of the incumbent; the first that is not
+decided against is confirmed. How it stands (`_turn`, `Confirmation.passed`), again by the first line that
+holds, where n is the number of confirmation trials, and "better" means by more than the standard error:
+
+=====================================================================  ============  ======================
+Comparison of a candidate with the incumbent                           Trials go on  It is handed over
+=====================================================================  ============  ======================
+better by three errors, in all trials, and too often for chance        no            yes
+better, but mostly falls instead; the trials left may change that      yes           not yet
+better by less than three errors                                       yes, in turn  yes, if none is left
+fewer than n trials of either                                          yes, in turn  if better, or safer
+better, or safer: it never fell, where the incumbent always failed     no            yes
+otherwise                                                              no            no
+=====================================================================  ============  ======================
+
+"Confirmation" in `docs/explanations/recovery.md` gives the reasons.
+"""
 
 import math
 from collections import defaultdict
@@ -37,12 +69,8 @@ class _Tried:
 class ConfirmedSearch:
     """Searches by a selector, and hands over what it finds only if that is better than the incumbent.
 
-    The incumbent, the gait that the robot walks with, is tried first: this is how damage is noticed. Then the
-    selector chooses, until it is satisfied or the trials that are left are kept for confirmation. Candidates
-    are the gaits that walked upright and of which more is expected than of the incumbent. They are tried n
-    more times, in turn with the incumbent, and the first that is better by more than the standard error, and
-    does not fall instead, is handed over; with n = 0 what the selector recommends. "Confirmation" in
-    `docs/explanations/recovery.md` gives all rules and their reasons.
+    The head of this file tells how, in two tables. With no confirmations it hands over what the selector
+    recommends.
 
     Attributes:
         failing: whether the incumbent fell or got nowhere in all of its trials, and is expected to do so

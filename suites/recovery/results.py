@@ -24,7 +24,7 @@ _Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST, strict=True, allow_i
 _Count = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
 
-class TrialRecord(Record):
+class ScoredRecord(Record):
     """What results of oracles and of recoveries have in common."""
 
     case: str  # fault and robot, or track and fault, see `RecoveryTrial.key`
@@ -48,7 +48,7 @@ class TrialRecord(Record):
         return f"{self.case:<20} {self.selector:<18} {self.number:<3} {duration(self.took):>8}  {self.damage}"
 
 
-class OracleResult(TrialRecord):
+class OracleResult(ScoredRecord):
     """The best gait of the repertoire for a fault."""
 
     incumbent: _Number  # score of the gait that the whole robot walks with
@@ -60,7 +60,7 @@ class OracleResult(TrialRecord):
         return self.score > 0 and self.incumbent < BINDING * self.score
 
 
-class RecoveryResult(TrialRecord):
+class RecoveryResult(ScoredRecord):
     """One recovery; if the fault is not binding, one without trials."""
 
     scores: tuple[_Number, ...] = ()  # of what was recommended after each trial
@@ -127,7 +127,7 @@ class Results:
 
 
 def recovery_tables(
-    robot: str, tracks: tuple[Track, ...], plan: Sequence[RecoveryTrial], results: Sequence[TrialRecord]
+    robot: str, tracks: tuple[Track, ...], plan: Sequence[RecoveryTrial], results: Sequence[ScoredRecord]
 ) -> Results:
     """Put the results of planned trials into tables.
 
@@ -141,7 +141,7 @@ def recovery_tables(
     if not oracles:
         raise InvalidValueError("there are no results to report")
     planned = [(trial, one) for trial, one in planned if _fault(trial) in oracles]
-    best: dict[Key, TrialRecord] = dict(oracles)
+    best: dict[Key, ScoredRecord] = dict(oracles)
     for trial, one in planned:
         if isinstance(one, RecoveryResult) and (one.refined or one.score <= 0):
             continue  # it is no gait of the repertoire, or ratios cannot be shares of its score

@@ -30,7 +30,7 @@ from suites.recovery.results import (
     ORACLE,
     OracleResult,
     RecoveryResult,
-    TrialRecord,
+    ScoredRecord,
     parse_result,
     recovery_tables,
 )
@@ -125,7 +125,7 @@ class RecoverySuite(Suite):
         fault = fault_seed(self.seed, int(case.rpartition("-")[2]))
         return fault if name == ORACLE else int(derive_seeds(fault, SeedFamily.RECOVERY, number, 1)[0])
 
-    def run(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> TrialRecord:
+    def run(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> ScoredRecord:
         """Find the oracle of a fault, or recover from it if it is binding."""
         started = time.perf_counter()
         known: dict[str, Any] = dict(zip(("case", "selector", "number"), trial.key, strict=True))
@@ -149,10 +149,10 @@ class RecoverySuite(Suite):
             raise InvalidFileError(f"{path} holds recoveries from {result.damage}, not from {expected}")
         return result
 
-    def write(self, path: Path, result: TrialRecord) -> None:
+    def write(self, path: Path, result: ScoredRecord) -> None:
         write_record(path, result)
 
-    def report(self, results: Sequence[TrialRecord], folder: Path) -> list[Path]:
+    def report(self, results: Sequence[ScoredRecord], folder: Path) -> list[Path]:
         tables = recovery_tables(self.repertoire.robot.name, self.tracks, self.plan(), results)
         return write_report(tables, folder, notes=self._notes())
 

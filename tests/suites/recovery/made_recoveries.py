@@ -9,7 +9,7 @@ from suites.recovery.results import (
     OracleResult,
     RecoveryResult,
     Results,
-    TrialRecord,
+    ScoredRecord,
     recovery_tables,
 )
 from suites.recovery.tracks import Track, find_tracks
@@ -26,28 +26,28 @@ def make_trial(tracks: tuple[Track, ...], place: str, fault: int, selector: str,
     return RecoveryTrial(tracks, place, fault, damage_from(DAMAGES[fault]), selector, number)
 
 
-def made(trial: RecoveryTrial, kind: type[TrialRecord], **values) -> TrialRecord:
+def made(trial: RecoveryTrial, kind: type[ScoredRecord], **values) -> ScoredRecord:
     """A result of a trial."""
     case, selector, number = trial.key
     known = {"case": case, "selector": selector, "number": number, "seed": 1, "damage": str(trial.damage)}
     return kind(**known | {"gait": 5, "final": 0.0, "score": 2.0, "took": 1.0} | values)
 
 
-def make_oracle(fault: int, **values) -> tuple[RecoveryTrial, TrialRecord]:
+def make_oracle(fault: int, **values) -> tuple[RecoveryTrial, ScoredRecord]:
     """The oracle scores 2, the incumbent 0.4, or 1.9 under a damage that is not binding."""
     trial = make_trial(TRACKS, "listed", fault, ORACLE)
     incumbent = 1.9 if DAMAGES[fault] == BOUND else 0.4
     return trial, made(trial, OracleResult, **{"final": 2.0, "incumbent": incumbent, "whole": 2.5} | values)
 
 
-def make_recovery(trial: RecoveryTrial, ratios: np.ndarray, **values) -> TrialRecord:
+def make_recovery(trial: RecoveryTrial, ratios: np.ndarray, **values) -> ScoredRecord:
     """A recovery with these ratios to an oracle that scores 2, without falls."""
     scores = [2.0 * float(ratio) for ratio in ratios]
     changes = {"scores": scores, "score": scores[-1], "falls": [False] * len(scores), "stop": len(scores)}
     return made(trial, RecoveryResult, **changes | values)
 
 
-def make_pairs(seeds: int = 4, trials: int = 20) -> list[tuple[RecoveryTrial, TrialRecord]]:
+def make_pairs(seeds: int = 4, trials: int = 20) -> list[tuple[RecoveryTrial, ScoredRecord]]:
     """Trials of three selectors in two tracks, T0 and T3, and their results."""
     rng, pairs = np.random.default_rng(0), [make_oracle(fault) for fault in range(len(DAMAGES))]
     places = [("random", "listed"), ("map-bo", "listed"), ("rehearsed", "T0"), ("rehearsed", "T3")]
@@ -63,7 +63,7 @@ def make_pairs(seeds: int = 4, trials: int = 20) -> list[tuple[RecoveryTrial, Tr
     return pairs
 
 
-def make_results(pairs: list[tuple[RecoveryTrial, TrialRecord]] | None = None) -> Results:
+def make_results(pairs: list[tuple[RecoveryTrial, ScoredRecord]] | None = None) -> Results:
     """Their tables."""
     plan, results = zip(*(pairs or make_pairs()), strict=True)
     return recovery_tables("hexapod", TRACKS, plan, results)
