@@ -1,9 +1,10 @@
-"""`TrialRecord`: the result of one trial, and how it is kept as a JSON file."""
+"""`TrialRecord`: the result of one trial; `RecordSuite`: a study that keeps them as JSON files."""
 
 import json
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field
 
@@ -11,10 +12,10 @@ from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import write_text
 from robots.files.records import Record
 from robots.files.texts import read_json
-from suites.suite import Key
+from suites.suite import Key, Suite
 
 Whole = Annotated[int, Field(ge=0, strict=True)]
-_R = TypeVar("_R", bound=Record)
+_R = TypeVar("_R")
 
 
 class TrialRecord(Record):
@@ -49,6 +50,33 @@ def read_record(path: Path, what: str, parse: Callable[[dict[str, Any]], _R]) ->
         raise InvalidFileError(f"{path} holds no {what}: {error}") from error
 
 
-def write_record(path: Path, record: Record) -> None:
-    """Write a result in one step."""
-    write_text(path, json.dumps(record.model_dump(), indent=1) + "\n")
+class RecordSuite(Suite):
+    """A study whose results are records with the `damage` that the robot had.
+
+    Attributes:
+        holds: what a file holds, such as `recovery`.
+        parse: static method that makes the record of what a file holds, or raises an InvalidValueError.
+    """
+
+    suffix = ".json"
+    holds: ClassVar[str]
+    parse: ClassVar[Any]
+
+    def read(self, path: Path) -> Any:
+        """Read a result; one of another damage than that of the plan is refused."""
+        result = read_record(path, self.holds, self.parse)
+        expected = self.damage_of(result.key)
+        if expected not in (None, result.damage):
+            raise InvalidFileError(f"{path} is of {result.damage}, not of {expected}")
+        return result
+
+    def write(self, path: Path, result: Record) -> None:
+        write_text(path, json.dumps(result.model_dump(), indent=1) + "\n")
+
+    def damage_of(self, key: Key) -> str | None:
+        """Text of the damage in the trial of a key; None if that is not in the plan."""
+        return self._damages.get(key[0])
+
+    @cached_property
+    def _damages(self) -> dict[str, str]:
+        return {trial.key[0]: str(trial.damage) for trial in self.plan()}

@@ -43,6 +43,11 @@ class FaultRecord(TrialRecord):
     fell_after: _Number | None = None
 
     @property
+    def damage(self) -> str:
+        """What broke."""
+        return self.fault
+
+    @property
     def words(self) -> str:
         """How it went, in a line."""
         end = "no fall" if self.fell_after is None else f"fell after {self.fell_after:.1f} s"

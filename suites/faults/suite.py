@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from suites.faults.protocol import Case, Command, Protocol, common_cases
 from suites.faults.report import FaultRecord, write_report
-from suites.records import read_record, write_record
-from suites.suite import Key, Suite
+from suites.records import RecordSuite
+from suites.suite import Key
 
 _STOOD = 0.5  # [m] from where it stood beyond which a robot that is told to stand has not
 
@@ -72,7 +72,7 @@ class FaultTrial:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FaultSuite(Suite):
+class FaultSuite(RecordSuite):
     """Episodes of policies and gaits of one robot; the same seed for all of them.
 
     Attributes:
@@ -85,7 +85,7 @@ class FaultSuite(Suite):
     walkers: Mapping[str, Walker]
     protocol: Protocol
     seeds: int = 3
-    suffix: ClassVar[str] = ".json"
+    holds, parse = "episode with a fault", staticmethod(partial(validate, FaultRecord))
 
     def identity(self) -> Mapping[str, Any]:
         protocol = self.protocol.model_dump(mode="json", exclude={"commands"})
@@ -140,17 +140,14 @@ class FaultSuite(Suite):
 
     def read(self, path: Path) -> FaultRecord:
         """Read a result; that of another fault or of another walker of the same name is refused."""
-        result = read_record(path, "episode with a fault", partial(validate, FaultRecord))
-        number = int(result.case.rpartition("-")[2])
-        expected = self._cases[number].name if number < len(self._cases) else "no fault"
-        if result.fault != expected:
-            raise InvalidFileError(f"{path} holds an episode with {result.fault}, not with {expected}")
+        result: FaultRecord = super().read(path)
         if self._checksums.get(result.method, result.walker) != result.walker:
             raise InvalidFileError(f"{path} holds an episode of another {result.method}: use another folder")
         return result
 
-    def write(self, path: Path, result: FaultRecord) -> None:
-        write_record(path, result)
+    def damage_of(self, key: Key) -> str:
+        number = int(key[0].rpartition("-")[2])
+        return self._cases[number].name if number < len(self._cases) else "no fault"
 
     def report(self, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
         return write_report(next(iter(self.walkers.values())).robot.name, results, folder)

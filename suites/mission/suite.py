@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from itertools import combinations
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,16 +21,16 @@ from adapt.rehearsal.table import Table
 from adapt.requests import MissionRequest, RecoveryRequest
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from suites.mission.report import write_report
 from suites.mission.results import MissionRecord, measured
-from suites.records import read_record, write_record
+from suites.records import RecordSuite
 from suites.requests import MissionStudy
-from suites.suite import Key, Suite
+from suites.suite import Key
 
 BROKEN_AT = 4.0  # [s]
 TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what robots do about the damage
@@ -67,7 +67,7 @@ class MissionTrial:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MissionSuite(Suite):
+class MissionSuite(RecordSuite):
     """Missions of one repertoire; the same seed has the same robot across the gap for all methods.
 
     Attributes:
@@ -82,7 +82,7 @@ class MissionSuite(Suite):
     library: Table | None = None
     damages: tuple[Damage, ...] | None = None
     request: MissionStudy
-    suffix: ClassVar[str] = ".json"
+    holds, parse = "mission", staticmethod(partial(validate, MissionRecord))
 
     def identity(self) -> Mapping[str, Any]:
         """What the results are a function of."""
@@ -181,27 +181,10 @@ class MissionSuite(Suite):
             "trials": len(done.trials),
         }
 
-    def read(self, path: Path) -> MissionRecord:
-        """Read a result; one with another damage under the same number is refused."""
-        result = read_record(path, "mission", partial(validate, MissionRecord))
-        expected = self._planned.get(result.case, result.damage)
-        if expected != result.damage:
-            raise InvalidFileError(f"{path} holds a mission with {result.damage}, not with {expected}")
-        return result
-
-    def write(self, path: Path, result: MissionRecord) -> None:
-        """Write a result."""
-        write_record(path, result)
-
     def report(self, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
         """Write the tables."""
         goal = f"To within {self.request.within:g} m of a goal {self.request.goal:g} m ahead"
         return write_report(self.repertoire.robot.name, goal, results, folder)
-
-    @cached_property
-    def _planned(self) -> dict[str, str]:
-        """Texts of the damages that are to happen, by case."""
-        return {trial.key[0]: str(trial.damage) for trial in self.plan()}
 
     @cached_property
     def _healthy(self) -> dict[str, Paths]:

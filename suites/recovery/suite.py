@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from adapt.damage.damage import Damage
 from adapt.objective import RecoveryObjective, find_objective
@@ -21,10 +21,10 @@ from adapt.selectors.self_model import REFINEMENTS
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.files.atomic import file_exists, make_folder
 from robots.seeds import SeedFamily, derive_seeds
-from suites.records import read_record, write_record
+from suites.records import RecordSuite
 from suites.recovery.report import write_report
 from suites.recovery.results import (
     ORACLE,
@@ -38,13 +38,13 @@ from suites.recovery.tracks import Track, check_damages, draw_faults
 from suites.recovery.trial import DamagedRobot, RecoveryTrial
 from suites.requests import RECOVERIES
 from suites.study import run_trial
-from suites.suite import Key, Suite, fault_seed
+from suites.suite import Key, fault_seed
 
 WITHOUT = "-without-refinement"  # the end of the name of a selector that may not refine gaits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoverySuite(Suite):
+class RecoverySuite(RecordSuite):
     """Recoveries of which every trial is simulated, from binding faults alone.
 
     Attributes:
@@ -70,7 +70,7 @@ class RecoverySuite(Suite):
     seeds: int = 10
     noise: tuple[float, float] = (0.05, 0.02)
     request: RecoveryRequest = RECOVERIES
-    suffix: ClassVar[str] = ".json"
+    holds, parse = "recovery", staticmethod(parse_result)
 
     def identity(self) -> Mapping[str, Any]:
         """What the results are a function of; faults are checked one by one, and may be more next time."""
@@ -141,17 +141,6 @@ class RecoverySuite(Suite):
             known |= self._recover(trial, folder, seed, report)
         return RecoveryResult(**known, took=time.perf_counter() - started)
 
-    def read(self, path: Path) -> OracleResult | RecoveryResult:
-        """Read a result; one of another fault than that of the plan is refused."""
-        result = read_record(path, "recovery", parse_result)
-        expected = self._texts.get(result.case, result.damage)
-        if expected != result.damage:
-            raise InvalidFileError(f"{path} holds recoveries from {result.damage}, not from {expected}")
-        return result
-
-    def write(self, path: Path, result: ScoredRecord) -> None:
-        write_record(path, result)
-
     def report(self, results: Sequence[ScoredRecord], folder: Path) -> list[Path]:
         tables = recovery_tables(self.repertoire.robot.name, self.tracks, self.plan(), results)
         return write_report(tables, folder, notes=self._notes())
@@ -173,11 +162,6 @@ class RecoverySuite(Suite):
             track.world: draw_faults(track, robot, self.faults, seed=self.seed, listed=self.damages)
             for track in self.tracks
         }
-
-    @cached_property
-    def _texts(self) -> dict[str, str]:
-        """Texts of the faults by their case."""
-        return {trial.key[0]: str(trial.damage) for trial in self.plan()}
 
     @cached_property
     def _robots(self) -> dict[Key, DamagedRobot]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pandas as pd
 from pydantic import Field
@@ -17,15 +17,15 @@ from adapt.selectors.catalogue import find_selector
 from repertoire.execution.running import processor_name, software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.files.atomic import write_text
 from robots.files.records import validate
 from robots.robot import Robot
 from robots.words import duration, version_words
 from suites.markdown import NOTHING, bullets, fill, table
-from suites.records import TrialRecord, read_record, write_record
+from suites.records import RecordSuite, TrialRecord
 from suites.requests import TransferRequest
-from suites.suite import Key, Suite, fault_seed
+from suites.suite import Key, fault_seed
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
 from suites.transfer.stage import Stage
 from suites.transfer.worlds import WORLDS
@@ -51,6 +51,11 @@ class TransferResult(TrialRecord):
 
     took: _Number
     figures: dict[str, bool | _Number | str]
+
+    @property
+    def damage(self) -> Any:
+        """Text of the fault; None of gaits that walk without one."""
+        return self.figures.get("damage")
 
     @property
     def words(self) -> str:
@@ -89,7 +94,7 @@ class TransferTrial:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TransferSuite(Suite):
+class TransferSuite(RecordSuite):
     """Every repertoire in every world; PyBullet's is left out for robots that it does not have.
 
     Attributes:
@@ -100,7 +105,7 @@ class TransferSuite(Suite):
     name: str = "transfer"
     repertoires: Mapping[str, Repertoire]
     request: TransferRequest
-    suffix: ClassVar[str] = ".json"
+    holds, parse = "trial of this study", staticmethod(parse_result)
 
     def identity(self) -> Mapping[str, Any]:
         request = self.request
@@ -164,16 +169,8 @@ class TransferSuite(Suite):
         seed, took = self.trial_seed(trial.key), time.perf_counter() - started
         return TransferResult(**known, seed=seed, took=took, figures=figures)
 
-    def read(self, path: Path) -> TransferResult:
-        """Read a result; one of another fault than that of the plan is refused."""
-        result = read_record(path, "trial of this study", parse_result)
-        damage, expected = result.figures.get("damage"), self._texts.get(result.case, {}).get(result.number)
-        if result.method != GAITS and expected not in (None, damage):
-            raise InvalidFileError(f"{path} holds a recovery from {damage}, not from {expected}")
-        return result
-
-    def write(self, path: Path, result: TransferResult) -> None:
-        write_record(path, result)
+    def damage_of(self, key: Key) -> str | None:
+        return None if key[1] == GAITS else self._texts.get(key[0], {}).get(key[2])
 
     def report(self, results: Sequence[TransferResult], folder: Path) -> list[Path]:
         planned = {trial.key for trial in self.plan()}

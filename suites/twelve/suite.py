@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,17 +19,17 @@ from adapt.requests import RecoveryRequest
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
 from robots.simulation.threads import Threads
-from suites.records import read_record, write_record
+from suites.records import RecordSuite
 from suites.recovery.suite import WITHOUT, selector_of
 from suites.recovery.tracks import check_damages, find_tracks
 from suites.recovery.trial import DamagedRobot
-from suites.suite import Key, Suite, fault_seed
+from suites.suite import Key, fault_seed
 from suites.twelve.report import write_report
 from suites.twelve.results import TwelveRecord
 
@@ -56,7 +56,7 @@ class TwelveTrial:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TwelveSuite(Suite):
+class TwelveSuite(RecordSuite):
     """Recoveries as `recover` makes them, one after the other on all cores, as their seconds count.
 
     Attributes:
@@ -78,7 +78,7 @@ class TwelveSuite(Suite):
     prepared: Repertoire | None = None
     request: RecoveryRequest
     seeds: int = 5
-    suffix: ClassVar[str] = ".json"
+    holds, parse = "recovery", staticmethod(partial(validate, TwelveRecord))
 
     def identity(self) -> Mapping[str, Any]:
         """What the results are a function of."""
@@ -137,19 +137,6 @@ class TwelveSuite(Suite):
             processor=time.process_time() - used,
             **found,
         )
-
-    def read(self, path: Path) -> TwelveRecord:
-        """Read a result; one of another damage than that of the plan is refused."""
-        result = read_record(path, "recovery", partial(validate, TwelveRecord))
-        place = int(result.case.rpartition("-")[2])
-        expected = str(self.damages[place]) if place < len(self.damages) else result.damage
-        if result.damage != expected:
-            raise InvalidFileError(f"{path} holds a recovery from {result.damage}, not from {expected}")
-        return result
-
-    def write(self, path: Path, result: TwelveRecord) -> None:
-        """Write a result."""
-        write_record(path, result)
 
     def report(self, results: Sequence[TwelveRecord], folder: Path) -> list[Path]:
         """Write the tables."""

@@ -19,7 +19,6 @@ from suites.mission import suite as suite_module
 from suites.mission.report import runs_table, write_report
 from suites.mission.results import MissionRecord, measured
 from suites.mission.suite import MissionSuite
-from suites.records import write_record
 from suites.requests import MissionStudy
 from suites.study import Study, run_trial
 from tests.adapt.mission.small import small_hexapod
@@ -114,9 +113,9 @@ def test_results_are_kept_and_nothing_else_is_read(repertoire, tmp_path: Path) -
     ours, others = (suite_of(repertoire, damage) for damage in lost)
     known = {"method": "mission", "number": 0, "seed": 3, "seconds": 20.0, "distance": 5.0}
     record, path = MissionRecord(case="goal-001", damage="left_rear:lost", **known), tmp_path / "mission.json"
-    write_record(path, record)
+    ours.write(path, record)
     assert ours.read(path) == record
-    with pytest.raises(InvalidFileError, match="with left_rear:lost, not with right_rear:lost"):
+    with pytest.raises(InvalidFileError, match="of left_rear:lost, not of right_rear:lost"):
         others.read(path)
     for text in ("[]", "{}", path.read_text().replace("20.0", '"long"')):
         path.write_text(text)

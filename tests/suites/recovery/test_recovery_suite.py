@@ -21,9 +21,8 @@ from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import randomised
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.threads import Threads
-from suites.records import read_record, write_record
 from suites.recovery import trial as trial_module
-from suites.recovery.results import ORACLE, OracleResult, parse_result
+from suites.recovery.results import ORACLE, OracleResult, recovery_tables
 from suites.recovery.suite import RecoverySuite
 from suites.recovery.tracks import find_tracks
 from suites.recovery.trial import DamagedRobot
@@ -160,7 +159,7 @@ def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, bi
     path = study.path_of(study.trials[-1])
     path.unlink()
     again = run_all(make_suite(repertoire, library, track, faults=1, selectors=selectors), tmp_path)
-    found = read_record(path, "recovery", parse_result).model_dump()
+    found = suite.read(path).model_dump()
     changing = {"took", "seconds"}
     assert {k: v for k, v in found.items() if k not in changing} == {
         k: v for k, v in recovery.model_dump().items() if k not in changing
@@ -196,7 +195,8 @@ def test_refined_gaits_are_scored_but_are_no_oracle(repertoire, library, tmp_pat
     episodes = evaluator.run(np.full(10, 8), seeds)
     assert recovery.score == pytest.approx(float(suite._aim.of(episodes).mean()))
     assert recovery.fallen == episodes.fell.mean()
-    results = suite._results([oracle, recovery.model_copy(update={"final": 99.0})])
+    told = [oracle, recovery.model_copy(update={"final": 99.0})]
+    results = recovery_tables(repertoire.robot.name, suite.tracks, study.trials, told)
     assert results.faults["oracle"].tolist() == [oracle.score]
     monkeypatch.setattr(Relearner, "refine", None)  # of which the other selector makes no use
     trial = replace(study.trials[-1], selector=names[1])
@@ -243,7 +243,7 @@ def test_the_library_holds_what_the_track_says(repertoire, library, tmp_path):
         ({"falls": [True]}, "of the same trials"),
         ({"scores": [0.1, math.nan]}, "scores.1"),
         ({"stop": 0}, "stop must be a trial"),
-        ({"damage": "back_left:lost"}, "holds recoveries from back_left:lost, not from front_left:lost"),
+        ({"damage": "back_left:lost"}, "is of back_left:lost, not of front_left:lost"),
         ({"seed": 1}, "holds another trial: remove it"),
         ({"number": 1}, "holds another trial: remove it"),
         ({"case": "listed-x"}, "holds another trial: remove it"),
@@ -259,7 +259,7 @@ def test_a_damaged_result_is_refused(repertoire, library, tmp_path, text, messag
     sound |= {"scores": [0.2, 0.5], "falls": [False, False], "stop": 2}
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(sound))
-    write_record(path, read_record(path, "recovery", parse_result))
+    suite.write(path, suite.read(path))
     assert len(study.results()) == 1
     path.write_text(text if isinstance(text, str) else json.dumps(sound | text))
     with pytest.raises(InvalidFileError, match=message):
