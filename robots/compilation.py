@@ -139,7 +139,6 @@ class _Locator(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> "_Locator | None":
-        """That of a function in a file; None where no file or folder is there."""
         return cls(function, file) if Path(file).exists() and _folder_of(function) else None
 
 
@@ -172,7 +171,6 @@ class _Cache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the function compiled for a signature."""
         try:
             super().save_overload(sig, data)
         except OSError as error:

@@ -182,7 +182,6 @@ class MultiPrior(Selector):
 
     @property
     def worth(self) -> np.ndarray:
-        """See `Selector`, normalised."""
         fall, settings = self.fall_probability, self.settings
         return np.asarray(self._belief.gain * (1 - fall) ** settings.exponent - settings.cost * fall)
 

@@ -66,7 +66,6 @@ class CVTSpec(ArchiveSpec):
         """Any number."""
 
     def divide(self, bounds: np.ndarray) -> Locate:
-        """See `ArchiveSpec.divide` and `Nearest`."""
         return Nearest(self.centroids(bounds.tolist()), bounds)
 
     def centroids(self, ranges: Sequence[tuple[float, float]]) -> np.ndarray:

@@ -72,7 +72,6 @@ class LearningSettings(TD3Settings, EmitterSettings):
     memory_hint = "a smaller buffer size"
 
     def memory(self, problem: Problem) -> int:
-        """See `EmitterSettings.memory`: of the replay buffer."""
         return self.buffer_bytes(problem.policy_layers)
 
 

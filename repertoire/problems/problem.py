@@ -152,5 +152,4 @@ class Custom(Problem):
         return self._initial.copy()
 
     def evaluate(self, *_: object, **__: object) -> Evaluations:
-        """Refuse: only the user can evaluate solutions."""
         raise InvalidValueError(f"{self.name} is evaluated by its user: call ask and tell")

@@ -75,7 +75,6 @@ class LMMAES(Strategy):
 
     @property
     def condition_number(self) -> float:
-        """It is not known: nan."""
         return math.nan
 
     def _reset(self, mean: np.ndarray) -> None:

@@ -74,7 +74,6 @@ class OpenAIES(Strategy):
 
     @property
     def condition_number(self) -> float:
-        """Of the identity."""
         return 1.0
 
     def _reset(self, mean: np.ndarray) -> None:

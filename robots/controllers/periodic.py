@@ -190,12 +190,10 @@ class Periodic(Controller):
         return found
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
-        """See `Controller.arguments`, and `_react` for what they are."""
         rows = self.samples + len(self.sources)
         return np.array([self.samples, *self.sources]), np.zeros((rows, self.action_dim), np.float32)
 
     def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
-        """Write the actions of a period, and how errors change them."""
         signals, signs, own = np.array(self.signals), np.array(self.signs), self._own
         _tabulate(parameters[:own], signals, signs, memory[: self.samples])
         changes, gains = memory[self.samples :], parameters[own + any(self.sides) :]

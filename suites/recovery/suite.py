@@ -126,7 +126,6 @@ class RecoverySuite(RecordSuite):
         return fault if name == ORACLE else int(derive_seeds(fault, SeedFamily.RECOVERY, number, 1)[0])
 
     def run(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> ScoredRecord:
-        """Find the oracle of a fault, or recover from it if it is binding."""
         started = time.perf_counter()
         known: dict[str, Any] = dict(zip(("case", "selector", "number"), trial.key, strict=True))
         known |= {"damage": str(trial.damage), "seed": (seed := self.trial_seed(trial.key))}

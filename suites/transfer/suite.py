@@ -120,7 +120,6 @@ class TransferSuite(RecordSuite):
         }
 
     def check(self) -> list[str]:
-        """Refuse what cannot be run; say what is left out."""
         entry = find_selector(self.request.selector)
         if entry.needs_table:
             raise InvalidValueError(f"the {entry.name} selector needs more than gaits: choose another one")
@@ -158,7 +157,6 @@ class TransferSuite(RecordSuite):
         return fault_seed(self.seed, key[2])
 
     def run(self, trial: TransferTrial, folder: Path, report: Callable[[float], None]) -> TransferResult:
-        """Let gaits walk, or recover from a fault."""
         started, stage = time.perf_counter(), self._stage(trial)
         if trial.method == GAITS:
             figures = stage.walk()

@@ -81,7 +81,6 @@ class TwelveSuite(RecordSuite):
     holds, parse = "recovery", staticmethod(partial(validate, TwelveRecord))
 
     def identity(self) -> Mapping[str, Any]:
-        """What the results are a function of."""
         return {
             "study": self.name,
             "repertoire": fingerprint(self.repertoire)[:16],
@@ -92,7 +91,6 @@ class TwelveSuite(RecordSuite):
         }
 
     def check(self) -> list[str]:
-        """Refuse what cannot be run."""
         check_damages(self.damages)
         if not len(self.repertoire):
             raise InvalidValueError("the repertoire is empty: there is no gait to try")
@@ -122,7 +120,6 @@ class TwelveSuite(RecordSuite):
         return int(derive_seeds(damage, SeedFamily.RECOVERY, key[2], 1)[0])
 
     def run(self, trial: TwelveTrial, folder: Path, report: Callable[[float], None]) -> TwelveRecord:
-        """Recover, or let a rival that needs no trial walk."""
         seed, started, used = self.trial_seed(trial.key), time.perf_counter(), time.process_time()
         walk = self._without_trials if trial.method in (BEST, PREPARED) else self._recover
         found = walk(trial, seed, report)
@@ -139,7 +136,6 @@ class TwelveSuite(RecordSuite):
         )
 
     def report(self, results: Sequence[TwelveRecord], folder: Path) -> list[Path]:
-        """Write the tables."""
         return write_report(self.repertoire.robot.name, results, folder)
 
     def _recover(self, trial: TwelveTrial, seed: int, report: Callable[[float], None]) -> dict[str, Any]:

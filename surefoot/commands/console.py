@@ -24,7 +24,6 @@ class _PathType(click.Path):
     """A path, which the empty text is not."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse the empty text."""
         if value == "":
             self.fail("a path cannot be empty", param, ctx)
         return super().convert(value, param, ctx)
@@ -46,7 +45,6 @@ class Number(click.FloatRange):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse nan and the infinities."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
@@ -59,7 +57,6 @@ class Sizes(click.ParamType):
     name = "N,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split the numbers."""
         if isinstance(value, tuple):
             return value
         return tuple(Positive.convert(part.strip(), param, ctx) for part in value.split(","))
@@ -71,7 +68,6 @@ class Names(click.ParamType):
     name = "NAME,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split the names."""
         if isinstance(value, tuple):
             return value
         names = tuple(name.strip() for name in value.split(","))
@@ -121,7 +117,6 @@ class _Randomization(click.ParamType):
     name = "RANGES|FILE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the file, if it is one."""
         if not str(value).endswith(".h5"):
             return value
         from adapt.self_model.calibration import read_randomization

@@ -28,7 +28,6 @@ class LazyCommands(Commands):
     """Commands of which only the one that is asked for is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:

@@ -20,7 +20,6 @@ class _SelectorOption(click.Option):
     """An option whose help lists the selectors that there are, once help is asked for."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option and its help."""
         from adapt.selectors.catalogue import DEFAULT_SELECTOR, selector_entries
 
         known = "; ".join(f"{name}: {entry.summary}" for name, entry in selector_entries().items())

@@ -44,7 +44,6 @@ class Budgets(click.ParamType):
     name = "N,NAME=N,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split the numbers."""
         if isinstance(value, dict):
             return value
         budgets: dict[str, int] = {}
