@@ -10,12 +10,11 @@ A conclusion is drawn from an interval of a difference, and only where the inter
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import stats
 
 from robots.errors import InvalidValueError
 
@@ -238,21 +237,9 @@ def _compare_pairs(samples: Mapping[str, np.ndarray]) -> tuple[PairTest, ...]:
         shares = [errors[name] ** 2 / (len(samples[name]) - 1) for name in (first, second)]
         freedom = both**2 / sum(shares)  # Welch and Satterthwaite
         difference, scale = means[first] - means[second], math.sqrt(both / 2)
-        reach = scale * _critical_range(len(samples), freedom)
+        reach = scale * float(stats.studentized_range.ppf(1 - ALPHA, len(samples), freedom))
         p = float(np.clip(stats.studentized_range.sf(abs(difference) / scale, len(samples), freedom), 0, 1))
         low, high = difference - reach, difference + reach
         sign = decide(low, high, max(abs(means[first]), abs(means[second])))
         pairs.append(PairTest(first, second, difference, low, high, p, sign))
     return tuple(pairs)
-
-
-def _critical_range(groups: int, freedom: float) -> float:
-    """What the studentized range of so many groups exceeds with probability `ALPHA`.
-
-    It lies between that of two groups, by Student's t, and Bonferroni's bound for all pairs.
-    """
-    low, high = math.sqrt(2) * stats.t.isf([ALPHA / 2, ALPHA / (groups * (groups - 1))], freedom)
-    if groups == 2:
-        return float(low)
-    excess = partial(stats.studentized_range.sf, k=groups, df=freedom)
-    return float(optimize.brentq(lambda q: excess(q) - ALPHA, low, high, xtol=1e-7, rtol=1e-8))

@@ -82,7 +82,7 @@ def test_a_gait_walks_less_far_while_its_motors_are_dead_and_its_table_says_so(t
     other = FaultSuite(
         walkers=suite.walkers, protocol=protocol_of({"kind": "dead", "part": "all", "onset": 0.0}), seeds=1
     )
-    with pytest.raises(InvalidFileError, match="not with"):
+    with pytest.raises(InvalidFileError, match="not of"):
         other.read(study.path_of(found[1]))
     standing = gait_walker(short_gaits())._replace(parameters=np.zeros_like(suite.walkers["gait"].parameters))
     renamed = FaultSuite(walkers={"gait": standing}, protocol=faults, seeds=1)

@@ -166,7 +166,7 @@ def test_damaged_files_are_refused(repertoire, tmp_path) -> None:
         ({"case": "small-lag", "method": "gaits"}, "holds no trial of this study"),
         (sound | {"figures": figures | {"best": "much"}}, '"best" must be a number'),
         (sound | {"figures": figures | {"diagnosis": 1.0}}, '"diagnosis" must be a text'),
-        (sound | {"figures": figures | {"damage": "back_left:lost"}}, "not from front_left:dead"),
+        (sound | {"figures": figures | {"damage": "back_left:lost"}}, "not of front_left:dead"),
     ):
         path.write_text(json.dumps(record))
         with pytest.raises(InvalidFileError, match=message):

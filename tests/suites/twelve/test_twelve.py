@@ -64,7 +64,7 @@ def test_recoveries_and_rivals_without_trials_are_measured_alike(tmp_path: Path)
     assert len(csv.read_text().splitlines()) == 9
     assert "| left_front:dead |" in report.read_text()
     moved = suite("best-first", damages=DAMAGES[::-1])
-    with pytest.raises(InvalidFileError, match="not from"):
+    with pytest.raises(InvalidFileError, match="not of"):
         moved.read(study.path_of(study.all_results()[0]))
 
 
