@@ -115,16 +115,7 @@ class Problem(ABC):
 
 
 class Custom(Problem):
-    """Solutions of a known length with known ranges of their measures; everything else is the user's.
-
-    Args:
-        solution_dim: length of a solution, n.
-        measure_ranges: lowest and highest value of each measure.
-        min_objective: floor of every threshold and offset of the QD score, from which worse ones subtract.
-        name: of the problem, as in files and pictures.
-        measure_names: of each measure; `measure 1` and so on by default.
-        initial: solution from which the search starts, (n,); all zeros by default.
-    """
+    """Solutions of a known length with known ranges of their measures; for its arguments see `Search`."""
 
     learning_rate = 0.001
     stochastic = False
