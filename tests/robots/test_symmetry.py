@@ -103,6 +103,8 @@ def test_robots_that_are_not_their_own_mirror_image_have_none(ant: Robot) -> Non
         return robot_from_text(ant.xml.replace(old, new, 1), ant.yaml, origin="a test")
 
     assert find_symmetry(load_robot("hopper")) is None, "it moves in a plane"
+    aside = edited('<body name="torso" pos="0 0 ', '<body name="torso" pos="0 2 ')
+    assert find_symmetry(aside) is not None, "wherever it starts"
     heavy = edited('mass="13.51844"', 'mass="14.51844"')
     moved = edited('name="front_left_thigh" pos="0.2 0.2 0"', 'name="front_left_thigh" pos="0.21 0.2 0"')
     weak = edited(
