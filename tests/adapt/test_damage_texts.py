@@ -12,7 +12,7 @@ from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.loads import Payload
 from adapt.damage.kinds.motors import Dead, Weak
 from adapt.damage.library import damage_library
-from adapt.damage.text import damage_from, parse_damage, read_damages
+from adapt.damage.text import damage_facts, damage_from, parse_damage, read_damages
 from robots.catalogue import robot_names
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
@@ -50,8 +50,9 @@ def test_texts_and_what_they_mean(ant, text, damage, written):
     ["", "front_left", "front_left:", ":lost", "front_left:lost:", "a:b:c", "all:weak@", "front_left:lost+"],
 )
 def test_malformed_text(ant, text):
-    with pytest.raises(InvalidValueError, match="written PART:KIND or PART:KIND@STRENGTH"):
+    with pytest.raises(InvalidValueError, match="written PART:KIND or PART:KIND@STRENGTH") as error:
         parse_damage(text, ant)
+    assert str(error.value).endswith(f" in {text!r}") == ("+" in text), "of several, the whole is told too"
 
 
 @pytest.mark.parametrize(
@@ -183,3 +184,14 @@ def test_joints_are_locked_at_rest_and_halfway_to_where_they_end():
 )
 def test_families(text, expected):
     assert damage_from(text).families == expected
+
+
+def test_of_every_kind_it_is_told_whether_it_has_a_strength_and_examples_can_be_read(ant):
+    told = damage_facts(ant)
+    for name, kind in damage_kinds().items():
+        assert any(line.startswith("STRENGTH") for line in told[name]) == (kind.scale is not None)
+    assert [str(parse_damage(text, ant)) for text in told["examples"][2:4]] == told["examples"][2:4]
+    lost, locked, *_, several = (parse_damage(text, ant) for text in told["examples"])
+    legs, joints = list(ant.description.legs), ant.description.joints
+    assert (lost.target, locked.target) == (legs[-1], f"joint={joints[0]}")
+    assert len(several.singles) >= 2

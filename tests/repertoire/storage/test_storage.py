@@ -222,6 +222,7 @@ def another_filter(file):
 
 SOUND_SEAL = {
     "no elites": (lambda file: file.pop("elites"), "the array 'elites/cells' is missing"),
+    "half a spread": (lambda file: file.pop("spread/seed"), "the array 'spread/seed' is missing"),
     "wrong type": (change("elites/solutions", lambda a: a.astype("<f8")), "'elites/solutions' must be"),
     "cells twice": (change("elites/cells", lambda a: a * 0), "'elites/cells' must be different numbers"),
     "damages of no specialists": (
