@@ -64,39 +64,21 @@ class Track:
         return tuple(dict.fromkeys((HEALTHY, *chosen)))
 
 
+_RANDOM = "random faults and pairs of them"
+_UNKNOWN = f"{_RANDOM}, of families that the self-model does not know"
 TRACKS = (
     Track("T0", "no library, only the healthy robot was rehearsed", "none"),
-    Track("T1", "reality gap, the robot differs from the rehearsed one", "all", gap=True),
-    Track(
-        "T1-family", "reality gap, and the library lacks every damage of its family", "no family", gap=True
-    ),
+    Track("T1", "reality gap, the robot differs from the rehearsed one", "all", True),
+    Track("T1-family", "reality gap, and the library lacks every damage of its family", "no family", True),
     Track("T2", "anticipated, the library holds the damage", "all and the true one"),
     Track("T3-damage", "the library lacks the damage", "all but the true one"),
     Track("T3", "the library lacks every damage of its family", "no family"),
     Track("T3-limb", "the library holds no limb loss", "no limb loss"),
     Track("T3-pairs", "two and three lost legs, no lost leg in the library", "no family", faults="lost legs"),
-    Track("T4", "random faults and pairs of them", "all", faults="registry"),
-    Track(
-        "T4-left-out",
-        "random faults and pairs of them, of families that the self-model does not know",
-        "all",
-        faults="registry",
-        left_out=True,
-    ),
-    Track(
-        "T0-left-out",
-        "random faults and pairs of them, of families that the self-model does not know, and no library",
-        "none",
-        faults="registry",
-        left_out=True,
-    ),
-    Track(
-        "T4-gap",
-        "random faults and pairs of them, on a robot that differs from the rehearsed one",
-        "all",
-        gap=True,
-        faults="registry",
-    ),
+    Track("T4", _RANDOM, "all", faults="registry"),
+    Track("T4-left-out", _UNKNOWN, "all", faults="registry", left_out=True),
+    Track("T0-left-out", f"{_UNKNOWN}, and no library", "none", faults="registry", left_out=True),
+    Track("T4-gap", f"{_RANDOM}, on a robot that differs from the rehearsed one", "all", True, "registry"),
 )
 
 
