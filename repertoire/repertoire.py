@@ -192,9 +192,7 @@ class Repertoire:
     def metrics(self) -> Metrics:
         """How good it is."""
         return measure(
-            self.elites.objectives,
-            cells=math.prod(self.grid),
-            min_objective=self.settings.min_objective,
+            self.elites.objectives, cells=math.prod(self.grid), min_objective=self.settings.min_objective
         )
 
     @property

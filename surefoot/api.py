@@ -553,12 +553,7 @@ def merge(
 
 
 @takes()
-def show(
-    source: Source,
-    *,
-    picture: str | Path | None = None,
-    history: str | Path | None = None,
-) -> None:
+def show(source: Source, *, picture: str | Path | None = None, history: str | Path | None = None) -> None:
     """Print the facts and metrics of a repertoire, and draw it.
 
     Args:

@@ -74,13 +74,7 @@ class Search:
             self._asked = self._training.ask()
         return self._asked.copy()  # the search reads its own when it is told
 
-    def tell(
-        self,
-        objectives: np.ndarray,
-        measures: np.ndarray,
-        *,
-        failed: np.ndarray | None = None,
-    ) -> None:
+    def tell(self, objectives: np.ndarray, measures: np.ndarray, *, failed: np.ndarray | None = None) -> None:
         """Take in the results of the solutions of the last `ask`.
 
         Args:

@@ -224,10 +224,7 @@ def shrink_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, factor: float) -> N
         earlier.pos = joint.pos + (earlier.pos - joint.pos) / factor
     center = _pose(model, body).apply(model.jnt_pos[joint.id]) / _scale_inside(body.parent)
     shrunk = body.parent.add_frame(
-        pos=center,
-        scale=np.full(3, factor),
-        scaling=mujoco.mjtScaling.mjSCALING_GEOMETRY,
-        massscale=factor,
+        pos=center, scale=np.full(3, factor), scaling=mujoco.mjtScaling.mjSCALING_GEOMETRY, massscale=factor
     )
     back = body.parent.add_frame(pos=-center)
     back.set_frame(shrunk)

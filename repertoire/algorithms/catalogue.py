@@ -14,10 +14,7 @@ from pydantic import BaseModel
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import MixedSettings, Settings, ThresholdSettings
 from repertoire.archives.archive import Archive
-from repertoire.emitters.arborescence import (
-    EstimatedArborescenceSettings,
-    LearnedArborescenceSettings,
-)
+from repertoire.emitters.arborescence import EstimatedArborescenceSettings, LearnedArborescenceSettings
 from repertoire.emitters.emitter import EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
 from repertoire.emitters.me_es import MEESSettings, Mode
@@ -156,9 +153,7 @@ def start_search(settings: Settings, problem: Problem, seed: np.random.SeedSeque
     if settings.thresholds is not None:
         thresholds = settings.thresholds
         soft = make(
-            min_objective=settings.min_objective,
-            learning_rate=thresholds.learning_rate,
-            rule=thresholds.rule,
+            min_objective=settings.min_objective, learning_rate=thresholds.learning_rate, rule=thresholds.rule
         )
     return Scheduler(soft=soft, result=result, emitters=emitters)
 

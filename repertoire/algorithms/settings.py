@@ -7,22 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Field,
-    InstanceOf,
-    PlainSerializer,
-    SerializeAsAny,
-)
+from pydantic import BaseModel, BeforeValidator, Field, InstanceOf, PlainSerializer, SerializeAsAny
 
 from repertoire.archives.archive import MAX_CELLS, ArchiveSpec, Rule
 from repertoire.archives.cvt import CVTSpec
 from repertoire.archives.grid import GridSpec
-from repertoire.emitters.arborescence import (
-    EstimatedArborescenceSettings,
-    LearnedArborescenceSettings,
-)
+from repertoire.emitters.arborescence import EstimatedArborescenceSettings, LearnedArborescenceSettings
 from repertoire.emitters.emitter import Emitter, EmitterSettings
 from repertoire.emitters.evolution_strategy import EvolutionStrategySettings, ImprovementSettings
 from repertoire.emitters.me_es import MEESSettings

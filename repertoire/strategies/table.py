@@ -26,7 +26,5 @@ class UnregisteredStrategy(Unregistered, StrategySettings):
 
 
 AnyStrategy = Annotated[
-    StrategySettings,
-    BeforeValidator(reader(STRATEGIES, UnregisteredStrategy)),
-    SerializeAsAny(),
+    StrategySettings, BeforeValidator(reader(STRATEGIES, UnregisteredStrategy)), SerializeAsAny()
 ]

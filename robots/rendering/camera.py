@@ -42,12 +42,7 @@ class Camera:
     """
 
     def __init__(
-        self,
-        model: mujoco.MjModel,
-        *,
-        width: int = 640,
-        height: int = 480,
-        canvas: CanvasKind | None = None,
+        self, model: mujoco.MjModel, *, width: int = 640, height: int = 480, canvas: CanvasKind | None = None
     ) -> None:
         if width < 1 or height < 1:
             raise InvalidValueError(f"a frame must have at least 1 x 1 pixels, not {width} x {height}")

@@ -66,10 +66,7 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
         self._pool = ThreadPoolExecutor(threads)
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: Mapping[str, Any] | None = None,
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Start episodes; a single seed is that of the first robot, and the others have the next ones."""
         if isinstance(seed, Integral):

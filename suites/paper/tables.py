@@ -5,15 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from suites.markdown import (
-    NOTHING,
-    bold_if,
-    format_anova,
-    format_mean,
-    format_number,
-    format_p,
-    table,
-)
+from suites.markdown import NOTHING, bold_if, format_anova, format_mean, format_number, format_p, table
 from suites.paper.analysis import DECIDED, Analysis, in_order
 from suites.paper.published import PublishedMetric
 from suites.statistics import MeanInterval, compare, mean_interval

@@ -15,13 +15,7 @@ from robots.rendering.figures import PLAIN
 from robots.words import version_words
 from suites.figures import Panels, draw_curve, finish
 from suites.markdown import NOTHING, bold_if, bullets, fill, format_p, heading, join, picture, table
-from suites.recovery.metrics import (
-    RecoveryMetric,
-    compare_paired,
-    interquartile_mean,
-    marks_of,
-    metrics,
-)
+from suites.recovery.metrics import RecoveryMetric, compare_paired, interquartile_mean, marks_of, metrics
 from suites.recovery.results import Results
 from suites.recovery.tracks import Track
 

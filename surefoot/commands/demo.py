@@ -34,11 +34,7 @@ _REHEARSED = [f"{leg}:{kind}" for kind in ("lost", "dead") for leg in _LEGS] + [
     help="What breaks; see `surefoot damages`.",
 )
 @click.option(
-    "--evaluations",
-    type=Positive,
-    default=_EVALUATIONS,
-    show_default=True,
-    help="Episodes to train for.",
+    "--evaluations", type=Positive, default=_EVALUATIONS, show_default=True, help="Episodes to train for."
 )
 @seed_option("all random numbers")
 @click.option("--overwrite", is_flag=True, help="Replace a run that the folder holds.")

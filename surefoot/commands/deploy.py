@@ -23,9 +23,7 @@ from surefoot.shipped import chosen
 @click.argument("file", type=RepertoireFile)
 @gait_options("deploy")
 @click.option(
-    "--damage",
-    metavar="DAMAGE",
-    help="Break the robot first, e.g. front_left:lost; see `surefoot damages`.",
+    "--damage", metavar="DAMAGE", help="Break the robot first, e.g. front_left:lost; see `surefoot damages`."
 )
 @click.option(
     "--command",

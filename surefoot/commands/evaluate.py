@@ -49,11 +49,7 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
     "--overwrite", is_flag=True, help="Replace the output file, and what another evaluation left unfinished."
 )
 def evaluate(
-    file: Path,
-    request: CorrectionRequest,
-    out: Path | None,
-    threads: "int | Backend | None",
-    overwrite: bool,
+    file: Path, request: CorrectionRequest, out: Path | None, threads: "int | Backend | None", overwrite: bool
 ) -> None:
     """Evaluate every gait of the repertoire FILE again in fresh episodes, and correct the repertoire.
 

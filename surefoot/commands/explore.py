@@ -39,10 +39,7 @@ _PORT = 8765
 @request_options(RecoveryRequest, "seed", "trials", "objective", "selector", selector=selector_option)
 @rehearsal_option
 @click.option(
-    "--mission",
-    type=AnyPath,
-    metavar="LOG",
-    help="Play back what `surefoot mission FILE --log LOG` wrote.",
+    "--mission", type=AnyPath, metavar="LOG", help="Play back what `surefoot mission FILE --log LOG` wrote."
 )
 @click.option(
     "--export",

@@ -357,12 +357,7 @@ def transfer(files: tuple[Path, ...], request: TransferRequest, seed: int, **opt
 @request_options(MissionStudy, "tasks", "worlds", "goal", "within", "refine", "max_falls", "seeds")
 @study_options("mission")
 def mission(
-    file: Path,
-    rehearsal: Path | None,
-    damages: Path | None,
-    request: MissionStudy,
-    seed: int,
-    **options: Any,
+    file: Path, rehearsal: Path | None, damages: Path | None, request: MissionStudy, seed: int, **options: Any
 ) -> None:
     """Break the robot of the repertoire FILE on its way, and measure what becomes of its missions.
 
@@ -400,11 +395,7 @@ def mission(
     "rival prepared-policy, without any trial.",
 )
 @click.option(
-    "--seeds",
-    type=Positive,
-    default=5,
-    show_default=True,
-    help="Recoveries of each rival from each damage.",
+    "--seeds", type=Positive, default=5, show_default=True, help="Recoveries of each rival from each damage."
 )
 @request_options(FEW_TRIALS, "trials", "confirmations", "think_episodes", "refine", "sensors", "max_falls")
 @study_options("twelve", simulated=True)
@@ -455,11 +446,7 @@ def twelve(
     help="YAML that says what breaks, when and for how long.  [default: 12 kinds of faults, see the docs]",
 )
 @click.option(
-    "--seeds",
-    type=Whole(1, 1000),
-    default=3,
-    show_default=True,
-    help="Episodes of each fault and command.",
+    "--seeds", type=Whole(1, 1000), default=3, show_default=True, help="Episodes of each fault and command."
 )
 @study_options("faults")
 def faults(

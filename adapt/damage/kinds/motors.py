@@ -124,9 +124,7 @@ class Swapped(SingleDamage):
             raise InvalidValueError(f"{self}: the number must be of another one of the {len(joints)} joints")
         other = joints[int(self.amount) - 1]
         return self.modify(
-            subjects("motor", [one, other]),
-            faults=Faults(swapped={one: other, other: one}),
-            red=[one, other],
+            subjects("motor", [one, other]), faults=Faults(swapped={one: other, other: one}), red=[one, other]
         )
 
 
