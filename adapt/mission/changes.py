@@ -15,17 +15,11 @@ REPAIRED = "repaired"
 
 @dataclass(frozen=True)
 class PlannedChange:
-    """What happens to the robot at a time.
+    """What happens to the robot at a time."""
 
-    Attributes:
-        time: [s] since the mission began.
-        text: of what breaks, or `repaired`.
-        damage: all that is damaged from then on.
-    """
-
-    time: float
-    text: str
-    damage: Damage
+    time: float  # since the mission began [s]
+    text: str  # of what breaks, or `repaired`
+    damage: Damage  # all that is damaged from then on
 
 
 def read_changes(texts: Sequence[str], robot: Robot, seconds: float = math.inf) -> tuple[PlannedChange, ...]:

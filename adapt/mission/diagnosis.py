@@ -1,13 +1,13 @@
 """`Diagnosis`: what a robot finds out from trials on the way, and what it then expects of its gaits."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from adapt.evidence import evidence_of
+from adapt.mission.beliefs import Cause
 from adapt.mission.world import Stretch
 from adapt.objective import find_objective
 from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words
@@ -22,7 +22,6 @@ from adapt.self_model.twin import Thinking, Twin
 from repertoire.execution.running import one_blas_thread
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot
-from robots.simulation.backend import Backend
 from robots.simulation.trace import TraceColumns
 from robots.stance import turned
 
@@ -36,38 +35,18 @@ _TRIALS = 100  # of a mission, more than it ever makes
 _ELSEWHERE = 0.1  # [rad] by which a joint of a robot that stands is not where its servo was told to be
 
 
-class Finding(NamedTuple):
-    """What the robot believes after a trial.
-
-    Attributes:
-        damage: the most probable cause that can be simulated.
-        causes: the likeliest ones with their probabilities.
-        words: the same in a line.
-        episodes: that were simulated to find out.
-        trusted: whether the cause explains enough to refine gaits on it.
-    """
-
-    damage: Damage
-    causes: dict[str, float]
-    words: str
-    episodes: int
-    trusted: bool
-
-
 class Diagnosis:
     """Finds out what is wrong, by a selector that begins anew when something else breaks.
 
     Args:
-        repertoire: of the whole robot, with episodes as long as what is planned.
+        thinking: with the repertoire of the whole robot, whose episodes are as long as what is planned.
         entry: the selector.
         table: the repertoire's rehearsal, if there is one.
-        rehearsed: control steps of its episodes.
+        request: of the mission.
+        rehearsed: control steps of an episode of the rehearsal.
         healthy: where each gait leads in an episode of the repertoire on the whole robot, (k, 3), see
             `Outcomes.predicted`.
         falls: whether it falls there, (k,) bool.
-        request: of the mission.
-        sensors: that it may rely on.
-        backend: what runs the episodes.
 
     Attributes:
         thinking: with what the selector thinks, and what it is after.
@@ -77,48 +56,44 @@ class Diagnosis:
 
     def __init__(
         self,
-        repertoire: Repertoire,
+        thinking: Thinking,
         entry: SelectorEntry,
         table: Table | None,
+        request: MissionRequest,
         *,
         rehearsed: int,
         healthy: np.ndarray,
         falls: np.ndarray,
-        request: MissionRequest,
-        sensors: tuple[str, ...],
-        backend: Backend,
     ) -> None:
-        short = shortened(repertoire, TRIAL) if entry.thinks else repertoire
+        planned = thinking.repertoire
+        short = shortened(planned, TRIAL) if entry.thinks else planned
         self.trial_steps = short.robot.description.episode_steps
-        share = self.trial_steps / repertoire.robot.description.episode_steps
+        share = self.trial_steps / planned.robot.description.episode_steps
         ahead = np.where(falls, -np.inf, share * healthy[:, 0])
         aim = find_objective("progress", short, float(ahead.max()))
-        self.thinking = Thinking(
-            short, request.think_episodes, sensors=sensors, objective=aim, backend=backend, price=_PRICE
+        self.thinking = replace(
+            thinking, repertoire=short, episodes=request.think_episodes, objective=aim, price=_PRICE
         )
-        self._repertoire, self._entry, self._seed = short, entry, request.seed
-        self._whole, self._planned = short.robot, repertoire.robot
-        self._aim, self._turns = aim, healthy[:, 2]
-        self._far = find_objective("progress", repertoire, float(ahead.max()) / share)
-        self._rehearsed, scale = repertoire.robot.with_episode_steps(rehearsed), self.trial_steps / rehearsed
-        whole = _with_robot(repertoire, self._rehearsed)
+        self._entry, self._seed, self._planned = entry, request.seed, planned.robot.description.episode_steps
+        self._whole, self._aim, self._turns = short.robot, aim, healthy[:, 2]
+        self._far = find_objective("progress", planned, float(ahead.max()) / share)
+        self._rehearsed, scale = planned.robot.with_episode_steps(rehearsed), self.trial_steps / rehearsed
+        whole = _with_robot(planned, self._rehearsed)
         of_whole = find_objective("progress", whole, float(ahead.max()) / scale)
-        self._table = table and _scaled(of_whole.of_table(table), scale)
-        objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else repertoire.gaits.objectives
-        self._prior = Prior(objectives, repertoire.gaits.measures, aim.least)
+        table = table and of_whole.of_table(table)
+        # of progress in shorter episodes
+        self._table = table and replace(table, objectives=table.objectives * scale, noise=table.noise * scale)
+        objectives = np.maximum(ahead, aim.least) if aim.name == "progress" else planned.gaits.objectives
+        prior = Prior(objectives, planned.gaits.measures, aim.least)
+        self._context = Context(prior, trials=_TRIALS, seed=self._seed, table=self._table)
         self._selector: Selector | None = None
         self._begun = 0
 
     def renew(self, pose: Robot | None) -> None:
-        """Begin anew, since something else may have happened.
-
-        Args:
-            pose: the robot as episodes are to begin, see `posed`; None for the usual pose.
-        """
+        """Begin anew, with episodes that begin in a pose, see `posed`, or in the usual one."""
         self._selector = None
-        robot = pose or self._whole
-        self._repertoire = _with_robot(self._repertoire, robot.with_episode_steps(self.trial_steps))
-        self.thinking = replace(self.thinking, repertoire=self._repertoire)
+        robot = (pose or self._whole).with_episode_steps(self.trial_steps)
+        self.thinking = replace(self.thinking, repertoire=_with_robot(self.thinking.repertoire, robot))
 
     def furthest_after(self, fallen: int) -> int | None:
         """The gait that gets furthest where another one falls, as far as the rehearsal knows.
@@ -139,30 +114,29 @@ class Diagnosis:
         objectives, stood = self._table.objectives[number], self._table.falls[number] == 0
         return [int(row) for row in np.argsort(-objectives, kind="stable") if stood[row] or falling]
 
-    def learn(self, trial: Stretch) -> Finding:
-        """Take in a trial from where the robot stood."""
-        selector = self._selector = self._selector or self._new()
-        thinks, whole = self._entry.thinks, self._rehearsed.description.episode_steps
+    def learn(self, trial: Stretch) -> tuple[Cause, int]:
+        """Take in a trial from where the robot stood; returns what is wrong, and the episodes simulated."""
+        thinks = self._entry.thinks
+        if self._selector is None:
+            self._begun += 1
+            seed, thinking = self._seed + self._begun, self.thinking if thinks else None
+            self._selector = make_selector(self._entry, replace(self._context, seed=seed, thinking=thinking))
+        selector = self._selector
+        # what was rehearsed is of whole episodes, as are those that end in a fall
+        whole = trial.fell or self.trial_steps == self._rehearsed.description.episode_steps
         outcome = Outcome(
             objective=float(self._aim.of(trial.episodes)[0]),
             fell=trial.fell,
-            # what was rehearsed is of whole episodes, as are those that end in a fall
-            evidence=evidence_of(trial.episodes, self._rehearsed)[0]
-            if trial.fell or self.trial_steps == whole
-            else np.empty(0),
+            evidence=evidence_of(trial.episodes, self._rehearsed)[0] if whole else np.empty(0),
             trace=trial.trace if thinks else np.empty((0, 0)),
         )
         with one_blas_thread():
             selector.tell(trial.row, outcome)
         reported, thought = selector.reported_diagnosis(), selector.thought()
         text = next((text for text, _ in selector.diagnosis() if text != UNKNOWN), "healthy")
-        return Finding(
-            damage_from(text),
-            dict(reported[:5]),
-            diagnosis_words(reported),
-            thought.episodes if thought else 0,
-            thought is None or thought.explained >= TRUSTED,
-        )
+        trusted = thought is None or thought.explained >= TRUSTED
+        cause = Cause(damage_from(text), dict(reported[:5]), diagnosis_words(reported), trusted)
+        return cause, thought.episodes if thought else 0
 
     def promising(self) -> list[list[int]]:
         """Gaits worth simulating on what is believed: the best, and of the better half those that turn."""
@@ -182,39 +156,17 @@ class Diagnosis:
     def refine(
         self, damage: Damage, rows: list[int], settings: RefinementSettings, number: int, heading: float = 0.0
     ) -> RefinedGait | None:
-        """Search for a gait that leads further ahead on what is believed; None if none is found.
+        """Search for a gait that leads further ahead under a damage, from those of some rows, the best first.
 
-        Args:
-            damage: that is believed.
-            rows: of gaits to start from, the most promising one first.
-            settings: of the search, whose episodes are as long as those that gaits are planned with: in
-                shorter ones, gaits that turn get as far.
-            number: of the search, from which its random numbers derive: those that are given up do not count.
-            heading: with which episodes begin, from what the gait takes to be straight ahead [rad].
+        Episodes are as long as those that gaits are planned with, since in shorter ones gaits that turn get
+        as far, and begin with a heading, see `Way`. Random numbers derive from the number of the search:
+        those that are given up do not count.
         """
-        robot = self._repertoire.robot.with_episode_steps(self._planned.description.episode_steps)
-        robot = turned(robot, heading) if heading else robot
-        twin = Twin(
-            Thinking(
-                _with_robot(self._repertoire, robot),
-                self.thinking.episodes,
-                objective=self._far,
-                refinement=settings,
-                backend=self.thinking.backend,
-            )
-        )
+        repertoire, backend = self.thinking.repertoire, self.thinking.backend
+        robot = repertoire.robot.with_episode_steps(self._planned)
+        repertoire = _with_robot(repertoire, turned(robot, heading) if heading else robot)
+        twin = Twin(Thinking(repertoire, objective=self._far, refinement=settings, backend=backend))
         return Relearner(twin, seed=self._seed + number).refine([(damage, 1.0)], rows)
-
-    def _new(self) -> Selector:
-        self._begun += 1
-        context = Context(
-            self._prior,
-            trials=_TRIALS,
-            seed=self._seed + self._begun,
-            table=self._table,
-            thinking=self.thinking if self._entry.thinks else None,
-        )
-        return make_selector(self._entry, context)
 
 
 def shortened(repertoire: Repertoire, seconds: float) -> Repertoire:
@@ -239,8 +191,3 @@ def posed(robot: Robot, reading: np.ndarray) -> Robot:
         if share != 0 and elsewhere:  # a joint that was lost reads 0
             start[name] = np.array([angle])
     return replace(robot, start=start)
-
-
-def _scaled(table: Table, share: float) -> Table:
-    """A rehearsal of progress in shorter episodes."""
-    return replace(table, objectives=table.objectives * share, noise=table.noise * share)

@@ -43,13 +43,14 @@ def filmed(request: MissionRequest, path: Path) -> Iterator[Callable[[World, Eve
             page = Image.new("RGB", (_ROBOT[0] + _MAP[0], _ROBOT[1] + _LINE), _PAPER)
             page.paste(Image.fromarray(frame), (0, 0))
             pen = ImageDraw.Draw(page)
-            _draw_map(pen, trail, request, font)
+            pen.font = font
+            _draw_map(pen, trail, request)
             color = QUIET if event is None else VERMILION if event.kind in _WARNING else "#111111"
             words = "" if event is None else event.words
-            pen.text((12, _ROBOT[1] + 6), f"{world.clock:5.1f} s", fill=QUIET, font=font)
+            pen.text((12, _ROBOT[1] + 6), f"{world.clock:5.1f} s", fill=QUIET)
             room = (_ROBOT[0] + _MAP[0] - 90) // 7
-            pen.text((78, _ROBOT[1] + 6), words[:room], fill=color, font=font)
-            pen.text((78, _ROBOT[1] + 23), words[room : 2 * room], fill=color, font=font)
+            pen.text((78, _ROBOT[1] + 6), words[:room], fill=color)
+            pen.text((78, _ROBOT[1] + 23), words[room : 2 * room], fill=color)
             writer.add(np.asarray(page))
 
         try:
@@ -59,12 +60,7 @@ def filmed(request: MissionRequest, path: Path) -> Iterator[Callable[[World, Eve
                 camera.close()
 
 
-def _draw_map(
-    pen: ImageDraw.ImageDraw,
-    trail: list[tuple[float, float]],
-    request: MissionRequest,
-    font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
-) -> None:
+def _draw_map(pen: ImageDraw.ImageDraw, trail: list[tuple[float, float]], request: MissionRequest) -> None:
     """Draw the path so far and the goals, as seen from above; ahead is to the right."""
     places = np.array([(0.0, 0.0), *request.goals, *trail])
     low, high = places.min(axis=0), places.max(axis=0)
@@ -86,4 +82,4 @@ def _draw_map(
     pen.ellipse((x - 5, y - 5, x + 5, y + 5), fill=BLUE)
     left, bottom = _ROBOT[0] + _MARGIN, _MAP[1] - 12
     pen.line((left, bottom, left + scale, bottom), fill=QUIET, width=2)
-    pen.text((left + scale + 6, bottom - 9), "1 m", fill=QUIET, font=font)
+    pen.text((left + scale + 6, bottom - 9), "1 m", fill=QUIET)

@@ -43,10 +43,8 @@ class LinkedWorld:
         say: told what somebody near the robot has to do.
 
     Attributes:
-        robot: the same.
-        clock, pose, upright, driving, holds_pose, sensors: see `World`.
+        robot, damage, clock, pose, upright, driving, holds_pose, sensors: see `World`.
         seen: what the robot told last.
-        damage: text of the damage that is known to be there: none.
         words: how regularly the robot told its states, once it is closed.
     """
 
@@ -254,7 +252,7 @@ class LinkedWorld:
 
 
 def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
-    """A stretch as the only one of some episodes, by what its sensors read."""
+    """A stretch as the only one of some episodes, by what its sensors read; some measures need more."""
     at, rows = TraceColumns.of(robot), trace.astype(np.float64)
     places = np.vstack([np.zeros(2), rows[:, at.position : at.position + 2]])
     progress = TARGET_X - np.hypot(TARGET_X - places[:, 0], places[:, 1])
@@ -264,7 +262,7 @@ def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
     midway = min(len(rows), round(MIDWAY * robot.description.episode_steps))
     return Episodes(
         objectives=progress[-1:],
-        measures=np.full((1, robot.measure_dim), np.nan),  # of which some need what no sensor tells
+        measures=np.full((1, robot.measure_dim), np.nan),
         diverged=np.zeros(1, np.bool_),
         steps=np.array([len(rows)]),
         distances=progress[-1:],
@@ -274,6 +272,4 @@ def _episodes(robot: Robot, trace: np.ndarray, fell: bool) -> Episodes:
         lateral=places[-1:, 1],
         heading=np.array([wrapped_angle(float(yaw[-1]))]),
         contacts=rows[:, at.contact : at.position].mean(axis=0, keepdims=True),
-        paths=np.array([np.linalg.norm(np.diff(places, axis=0), axis=1).sum()]),
-        turned=np.array([yaw[-1] - yaw[0]]),
     )

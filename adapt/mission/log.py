@@ -5,7 +5,6 @@ A log has a JSON object in each line: `MissionFacts` first, then events, and `Po
 
 import base64
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -20,21 +19,13 @@ from robots.files.atomic import explain_errors, write_text
 from robots.files.records import validate
 from robots.files.texts import parse_json, read_text
 from robots.pose import Pose
-from robots.rendering.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from robots.words import counted
 
 KINDS = (
     "start", "walk", "change", "alarm", "fall", "stumble", "assistance", "trial", "thought", "relearned",
     "goal", "end",
 )  # fmt: skip
-# Colours and words of what the robot did and of what happened, in every drawing of a mission
-DONE = {"walk": (BLUE, "walks"), "trial": (SKY, "tries a gait"), "thought": (GREY, "thinks")}
-HAPPENED = {
-    "change": (VERMILION, "something breaks or is repaired"),
-    "alarm": (ORANGE, "alarm"),
-    "fall": ("#7a1f00", "fall"),
-    "assistance": (PURPLE, "set upright"),
-    "relearned": (GREEN, "better gait refined"),
-}
+COUNTED = ("fall", "assistance", "trial", "alarm")  # that a result has the numbers of
 _POSES = "poses"  # kind of a line that holds these
 _SPACING = 0.04  # [s] between two poses, unless a control step is longer
 _PACKED = {"times": "<f4", "positions": "<f4", "touching": "u1"}  # base64 of little-endian numbers in rows
@@ -136,18 +127,15 @@ class MissionResult:
         """In a sentence."""
         went = f"walked {self.distance:.1f} m"
         if self.goals:
-            went = f"reached {self.reached} of {self.goals} goal{'s' * (self.goals != 1)}{self._help}"
-        counts = {"fall": self.falls, "assistance": self.assistances, "trial": self.trials}
-        counted = ", ".join(f"{n} {what}{'s' * (n != 1)}" for what, n in counts.items())
-        return f"{went} in {self.seconds:.1f} s: {counted}, {self.thinking:.1f} s of thinking"
+            went = f"reached {self.reached} of {counted(self.goals, 'goal')}{self._help}"
+        counts = ", ".join(counted(getattr(self, f"{kind}s"), kind) for kind in COUNTED[:3])
+        return f"{went} in {self.seconds:.1f} s: {counts}, {self.thinking:.1f} s of thinking"
 
     @property
     def _help(self) -> str:
         """Whether what was reached was reached with help, in words."""
-        if not self.reached:
-            return ""
         if self.unaided in (0, self.reached):
-            return " without help" if self.unaided else " with help"
+            return " without help" if self.unaided else " with help" * bool(self.reached)
         return f", {self.unaided} of them without help,"
 
 
@@ -210,8 +198,10 @@ def read_poses(path: Path) -> list[Poses]:
     """Read the poses of a log, in the order of their times."""
     try:
         found = [_poses(record) for record in _records(path) if record.get("kind") == _POSES]
-        _check_times([poses.times for poses in found])
-    except (ValueError, KeyError, TypeError) as error:
+        times = np.concatenate([np.zeros(0), *(poses.times for poses in found)])
+        if not ((np.diff(times) > 0).all() and (abs(times) <= LONGEST).all()):
+            raise ValueError("no times of a mission")
+    except (InvalidValueError, ValueError, KeyError, TypeError) as error:
         raise InvalidFileError(f"{path} holds poses that are damaged") from error
     if not found:
         raise InvalidFileError(f"{path} holds no poses of the robot: write it with surefoot mission --log")
@@ -220,16 +210,10 @@ def read_poses(path: Path) -> list[Poses]:
 
 def _records(path: Path) -> list[dict[str, Any]]:
     """The objects in the lines of a log, without a last line that was not finished."""
-    found = []
-    try:
-        text = read_text(path)
-        for line in text[: text.rfind("\n") + 1].splitlines():
-            record = parse_json(line, finite=True)
-            if not isinstance(record, dict):
-                raise InvalidValueError("a line is no object")
-            found.append(record)
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path} is no log of a mission, or not a whole one") from error
+    text = read_text(path)
+    found: list[Any] = [parse_json(line, finite=True) for line in text[: text.rfind("\n") + 1].splitlines()]
+    if not all(isinstance(record, dict) for record in found):
+        raise ValueError("a line is no object")
     return found
 
 
@@ -246,17 +230,7 @@ def _poses(record: dict[str, Any]) -> Poses:
     times, positions, touching = (
         np.frombuffer(base64.b64decode(record[name], validate=True), kind) for name, kind in _PACKED.items()
     )
-    count = len(times)
     if not (np.isfinite(times).all() and np.isfinite(positions).all()):
         raise ValueError("not all numbers are finite")
-    if count == 0 or len(positions) % count or len(touching) % count:
-        raise ValueError("not as many poses as times")
-    return Poses(
-        str(record["damage"]), times, positions.reshape(count, -1), touching.reshape(count, -1).astype(bool)
-    )
-
-
-def _check_times(parts: Sequence[np.ndarray]) -> None:
-    times = np.concatenate([np.zeros(0), *parts])
-    if not ((np.diff(times) > 0).all() and (abs(times) <= LONGEST).all()):
-        raise ValueError("no times of a mission")
+    positions, touching = (rows.reshape(len(times), -1) for rows in (positions, touching))  # as many as times
+    return Poses(str(record["damage"]), times, positions, touching.astype(bool))

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adapt.damage.damage import Combination, Damage
+from adapt.damage.damage import Damage
+from adapt.mission.beliefs import Paths, Way
 from adapt.mission.changes import PlannedChange, read_changes
-from adapt.mission.diagnosis import Finding
 from adapt.mission.knowledge import Knowledge
-from adapt.mission.log import Event, MissionResult
+from adapt.mission.log import COUNTED, Event, MissionResult
 from adapt.mission.monitor import THRESHOLD, Monitor
-from adapt.mission.outcomes import SAMPLE, Paths, Way
+from adapt.mission.outcomes import SAMPLE
 from adapt.mission.planner import PlannedStretch, choose_gait
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.states import TRANSITIONS, Outcome, State
@@ -31,6 +31,7 @@ from robots.pose import Pose
 from robots.robot import Robot
 from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
+from robots.words import counted
 
 Response = Literal["diagnosis", "told", "none"]
 _PAUSE = 0.5  # [s] to settle
@@ -42,40 +43,35 @@ _PATH = 5  # control steps between two places of a path in the log
 
 @dataclass
 class _Incident:
-    """What the robot deals with from a surprise until it walks on.
+    """What the robot deals with from a surprise until it walks on."""
 
-    Attributes:
-        stretch: in which it was surprised, or its trial once that is made.
-        going: whether the gait was on its way before.
-        down: whether the robot fell, or cannot get on.
-        works: whether a motor gave torque that is believed to be dead or lost.
-        puzzled: whether a trial is to follow when the robot is up.
-        remark: kind, words and facts of the event that explains the surprise, told when the robot is up.
-        silent: damage that motors without torque tell; None where a trial is thought about.
-        again: whether the trial followed one that went as expected.
-        anew: whether what trials told before no longer counts.
-        since: when thinking began [s].
-    """
-
-    stretch: Stretch
-    going: bool
-    down: bool = False
-    works: bool = False
-    puzzled: bool = False
+    stretch: Stretch  # in which it was surprised, or its trial once that is made
+    going: bool  # whether the gait was on its way before
+    down: bool = False  # whether the robot fell, or cannot get on
+    works: bool = False  # whether a motor gave torque that is believed to be dead or lost
+    puzzled: bool = False  # whether a trial is to follow when the robot is up
+    # kind, words and facts of the event that explains the surprise, told when the robot is up
     remark: tuple[str, str, dict[str, Any]] | None = None
-    silent: Damage | None = None
-    again: bool = False
-    anew: bool = False
-    since: float = 0.0
+    silent: Damage | None = None  # that motors without torque tell; None where a trial is thought about
+    again: bool = False  # whether the trial followed one that went as expected
+    anew: bool = False  # whether what trials told before no longer counts
+    since: float = 0.0  # when thinking began [s]
 
 
 @dataclass
 class _Record:
     """What is noted of a stretch: since when it lasts [s], its path for the log, and what was unusual."""
 
+    world: World
     begun: float
     path: list[list[float]] = field(default_factory=list)
     alarm: str | None = None
+
+    def note_place(self, made: int) -> None:
+        """Note where the robot is, every few steps."""
+        if made % _PATH == 0:
+            clock, pose = self.world.clock, self.world.pose
+            self.path.append([round(clock, 3), *(round(value, 4) for value in pose)])
 
 
 class Mission:
@@ -134,7 +130,7 @@ class Mission:
         self.latest: Event | None = None
         self._events: list[Event] = []
         self._counts = Counter[str]()  # of kinds of events
-        self._thought, self._reached, self._unaided = 0.0, 0, 0
+        self._thought, self._unaided = 0.0, 0
         self._surprises = Surprises()
         self._news: Damage | None = None  # what it is told next
         changes = read_changes(request.changes, repertoire.robot, request.seconds)
@@ -147,7 +143,7 @@ class Mission:
             on_refined=self._tell_refined,
         )  # fmt: skip
         self.repertoire = self._knowledge.repertoire
-        self._outcomes = self._knowledge.outcomes
+        self._beliefs, self._outcomes = self._knowledge.beliefs, self._knowledge.outcomes
         self._monitor = Monitor(self._knowledge.twin, repertoire.robot)
 
     def __iter__(self) -> Generator[Event]:
@@ -167,27 +163,24 @@ class Mission:
     def result(self) -> MissionResult:
         """How it went so far."""
         return MissionResult(
-            reached=self._reached,
+            reached=self._counts["goal"],
             unaided=self._unaided,
             goals=len(self.request.goals),
             seconds=self._world.clock,
             distance=Pose().distance(self._world.pose),
-            falls=self._counts["fall"],
-            assistances=self._counts["assistance"],
-            trials=self._counts["trial"],
-            alarms=self._counts["alarm"],
             thinking=self._thought,
+            **{f"{kind}s": self._counts[kind] for kind in COUNTED},
         )
 
     @property
     def healthy(self) -> Paths:
         """Where each gait leads on the whole robot, for other missions; none before it began."""
-        return self._outcomes.healthy
+        return self._beliefs.healthy
 
     @property
     def _end(self) -> State | None:
         """The state in which the mission ends now, if it does."""
-        if self.request.goals and self._reached == len(self.request.goals):
+        if self.request.goals and self._counts["goal"] == len(self.request.goals):
             return State.ARRIVED
         if self._counts["fall"] >= self.request.max_falls:
             return State.DAMPED
@@ -195,7 +188,7 @@ class Mission:
 
     @property
     def _goal(self) -> tuple[float, float]:
-        return self.request.goals[self._reached] if self.request.goals else (_AHEAD, 0.0)
+        return self.request.goals[self._counts["goal"]] if self.request.goals else (_AHEAD, 0.0)
 
     def _run(self) -> Iterator[None]:
         """Go from state to state until the mission ends."""
@@ -216,10 +209,8 @@ class Mission:
         if before is not State.WALKING:
             self._knowledge.searches.take_found()
         most = self.request.max_falls
-        times = f"{most} time{'s' * (most != 1)}"
-        fell = f"It fell {times}, which is as often as it may, and is damped. "
-        why = fell if self.state is State.DAMPED else ""
-        self._tell("end", f"{why}The mission is over: {self.result.words}.")
+        why = f"It fell {counted(most, 'time')}, which is as often as it may, and is damped. "
+        self._tell("end", f"{why * (self.state is State.DAMPED)}The mission is over: {self.result.words}.")
 
     # The states
 
@@ -259,7 +250,7 @@ class Mission:
         if incident.works:
             if self._knowledge.recovers():
                 return self._take_for_whole()
-        elif self._surprises.walks_on(stretch.row, down=incident.down, damaged=self._knowledge.damaged):
+        elif self._surprises.walks_on(stretch.row, down=incident.down, damaged=self._beliefs.damaged):
             if not incident.down:
                 self._observe(stretch, going=incident.going)
             return self._explain("stumble", f"It goes on: {self._knowledge.prospects}.", row=stretch.row)
@@ -274,9 +265,13 @@ class Mission:
         lies = not self._world.upright or (incident.down and not self._world.holds_pose)
         if lies and not self._end:
             self._knowledge.search_anew(self._world.pose.bearing(self._goal))
-            if self._knowledge.damaged:  # it lies until a gait is refined
+            if self._beliefs.damaged:  # it lies until a gait is refined
                 self._pass(self._knowledge.searches.wait - ASSISTANCE)
-            self._set_upright()
+            since = self._world.clock
+            if not self._end and self._world.set_upright(self.request.seconds - since):
+                seconds = round(self._world.clock - since, 3)
+                words = f"The robot is set upright where it lies, in {seconds:.1f} s."
+                self._tell("assistance", words, seconds=seconds)
         if incident.remark:
             kind, words, facts = incident.remark
             self._tell(kind, words, **facts)
@@ -293,8 +288,7 @@ class Mission:
         again = self._surprises.cleared and incident.down and not self._world.holds_pose
         row = self._knowledge.gait_to_try(incident.stretch, again=again)
         trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
-        works, highest = incident.works or self._monitor.works, self._monitor.highest
-        repaired = self._monitor.works
+        repaired, highest, before = self._monitor.works, self._monitor.highest, incident.works
         since = self._world.clock
         self._look_around()
         self._incident = incident = _Incident(trial, going=False, down=trial.fell, again=again, since=since)
@@ -303,32 +297,32 @@ class Mission:
         if repaired and self._knowledge.recovers():
             return self._take_for_whole()
         if not trial.fell and not again and highest < _DOUBT * THRESHOLD:
-            self._monitor.trust(self._outcomes.damage, row)
+            self._monitor.trust(self._beliefs.damage, row)
             self._surprises.clear(row)
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
             self._observe(trial, going=False)
             self._monitor.calm()
             return Outcome.USUAL
-        incident.anew = works or not self._surprises.about_the_same(
-            again=again, damaged=self._knowledge.damaged
-        )
+        same = self._surprises.about_the_same(again=again, damaged=self._beliefs.damaged)
+        incident.anew = before or repaired or not same
         return Outcome.PUZZLED
 
     def _think(self) -> Outcome:
         """Find out what is wrong, and let the time pass that this takes."""
-        incident, before = self._incident, str(self._outcomes.damage)
+        incident, before = self._incident, str(self._beliefs.damage)
         if incident.silent is not None:
-            belief, seconds = self._knowledge.know(incident.silent)
+            seconds = self._knowledge.know(incident.silent)
             self._surprises.diagnose(again=False, sure=True)
         else:
             if incident.anew:
                 self._knowledge.begin_anew(incident.stretch)
-            belief, seconds = self._knowledge.learn(incident.stretch)
-            again, unexplained = str(belief.damage) == before, incident.again and not self._knowledge.damaged
+            seconds = self._knowledge.learn(incident.stretch)
+            again = str(self._beliefs.damage) == before
+            unexplained = incident.again and not self._beliefs.damaged
             if again and not unexplained:
-                self._monitor.trust(belief.damage, incident.stretch.row)
+                self._monitor.trust(self._beliefs.damage, incident.stretch.row)
             self._surprises.diagnose(again=again, unexplained=unexplained)
-        fell = self._spend(belief, seconds)
+        fell = self._spend(seconds)
         self._monitor.calm()
         incident.down = True  # if it halts
         halts = fell or self._knowledge.stuck(incident.stretch) or not self._world.upright
@@ -348,8 +342,8 @@ class Mission:
         """Walk on as a whole robot, since a motor works that was taken for dead or lost."""
         self._surprises.diagnose(again=False)
         self._monitor.calm()
-        believed = {str(Combination()): 1.0}
-        return self._explain("thought", "It believes that it is whole again.", seconds=0.0, believed=believed)
+        words, believed = "It believes that it is whole again.", self._beliefs.cause.causes
+        return self._explain("thought", words, seconds=0.0, believed=believed)
 
     def _observe(self, stretch: Stretch, *, going: bool) -> None:
         """Take in where a planned stretch led."""
@@ -358,29 +352,22 @@ class Mission:
 
     def _look_around(self) -> None:
         """Note a goal that was reached."""
-        if not self._end and self._near(self._world.pose):
+        if not self._end and self._near:
             goal = self._goal
-            self._reached += 1
             self._unaided += not self._counts["assistance"]
             self._tell("goal", f"Reached the goal at {goal[0]:g},{goal[1]:g}.", goal=list(goal))
-
-    def _near(self, pose: Pose) -> bool:
-        return bool(self.request.goals) and pose.distance(self._goal) <= self.request.within
 
     def _follow_plan(self) -> tuple[Stretch, str | None]:
         """Walk the stretch that is planned to be the first of those to the goal."""
         rows, driving = self._knowledge.candidates(untried=self._surprises.untried), self._world.driving
         paths, falls = self._outcomes.predicted([Way(row) for row in rows], driving)
+        stumbles = self._surprises.risk(rows, damaged=self._beliefs.damaged)
         choice = choose_gait(
-            self._world.pose,
-            self._goal,
-            paths,
-            falls / self._outcomes.every,
-            risk=self._knowledge.diagnosis.risk(rows)
-            + self._surprises.risk(rows, damaged=self._knowledge.damaged),
+            self._world.pose, self._goal, paths, falls / self._outcomes.every,
+            risk=self._knowledge.diagnosis.risk(rows) + stumbles,
             present=rows.index(driving) if driving in rows else None,
             within=self.request.within,
-        )
+        )  # fmt: skip
         return self._drive("walk", rows[choice.number], choice.samples * self._outcomes.every, choice)
 
     def _drive(
@@ -392,13 +379,11 @@ class Mission:
 
         def until(trace: np.ndarray, made: int) -> bool:
             nonlocal nearest
-            pose = self._world.pose
-            before, nearest = nearest, min(nearest, pose.distance(self._goal))
-            self._note_place(record, made)
+            before, nearest = nearest, min(nearest, self._world.pose.distance(self._goal))
+            record.note_place(made)
             record.alarm = self._monitor.watch(trace, made)
             missed = made > planned and nearest == before
-            ended = kind == "walk" and (missed or record.alarm is not None)
-            return ended or self._near(pose) or self._news is not None
+            return (kind == "walk" and (missed or record.alarm is not None)) or self._interrupted
 
         stretch = self._world.drive(
             row,
@@ -414,9 +399,8 @@ class Mission:
         steering, searches, watched = self._knowledge.steering, self._knowledge.searches, 0
 
         def until(_trace: np.ndarray, made: int) -> bool:
-            self._note_place(record, made)
-            due = made % self._outcomes.every == 0 and searches.due(SAMPLE)
-            return due or self._near(self._world.pose) or self._news is not None
+            record.note_place(made)
+            return (made % self._outcomes.every == 0 and searches.due(SAMPLE)) or self._interrupted
 
         def watch(trace: np.ndarray) -> bool:
             nonlocal watched
@@ -435,24 +419,26 @@ class Mission:
 
     def _begin(self, row: int) -> _Record:
         """Begin to watch a stretch of a gait."""
-        self._monitor.begin(self._outcomes.damage, row, going=self._world.driving == row)
-        return _Record(self._world.clock)
+        self._monitor.begin(self._beliefs.damage, row, going=self._world.driving == row)
+        return _Record(self._world, self._world.clock)
+
+    @property
+    def _near(self) -> bool:
+        return bool(self.request.goals) and self._world.pose.distance(self._goal) <= self.request.within
+
+    @property
+    def _interrupted(self) -> bool:
+        return self._near or self._news is not None
 
     @property
     def _sets_off(self) -> bool:
         """Whether a damaged robot of servos sets off, which it does at once, as episodes begin."""
-        return self._world.holds_pose and self._knowledge.damaged and self._world.driving is None
+        return self._world.holds_pose and self._beliefs.damaged and self._world.driving is None
 
     @property
     def _left(self) -> int:
         """Control steps until the mission ends, at least one."""
         return max(1, round((self.request.seconds - self._world.clock) / self.repertoire.robot.control_step))
-
-    def _note_place(self, record: _Record, made: int) -> None:
-        """Note where the robot is, every few steps."""
-        if made % _PATH == 0:
-            place = [round(value, 4) for value in self._world.pose]
-            record.path.append([round(self._world.clock, 3), *place])
 
     def _tell_stretch(
         self, kind: str, stretch: Stretch, record: _Record, choice: PlannedStretch | None = None
@@ -478,14 +464,6 @@ class Mission:
             self._tell("alarm", f"Something is wrong: {alarm}.", sums=self._monitor.sums.round(2).tolist())
         return alarm
 
-    def _set_upright(self) -> None:
-        """Be set upright, if there is time."""
-        begun = self._world.clock
-        if not self._end and self._world.set_upright(self.request.seconds - begun):
-            seconds = round(self._world.clock - begun, 3)
-            words = f"The robot is set upright where it lies, in {seconds:.1f} s."
-            self._tell("assistance", words, seconds=seconds)
-
     def _pass(self, seconds: float) -> None:
         """Let time pass, standing, as long as the mission lasts."""
         if not self._end and seconds > 0:
@@ -494,19 +472,13 @@ class Mission:
             if up and not self._world.upright:
                 self._tell("fall", "The robot tipped over while it stood.")
 
-    def _spend(self, belief: Finding, seconds: float) -> bool:
-        """Have the clock run on while the robot thinks: it goes on with its gait, or lies where it fell.
+    def _spend(self, seconds: float) -> bool:
+        """Have the clock run on while the robot thinks for so long [s]; returns whether it lies then.
 
-        Of a robot that lies, the time in which somebody sets it upright is time to think.
-
-        Args:
-            belief: what comes out.
-            seconds: that it takes.
-
-        Returns:
-            Whether the robot lies then.
+        It goes on with its gait, or lies where it fell. Of a robot that lies, the time in which somebody
+        sets it upright is time to think.
         """
-        incident, trial = self._incident, self._incident.stretch
+        incident, trial, cause = self._incident, self._incident.stretch, self._beliefs.cause
         begun, lies = incident.since, trial.fell
         left = min(begun + seconds, self.request.seconds) - self._world.clock - ASSISTANCE * lies
         self.latest = Event(self._world.clock, "thought", "It thinks about what is wrong.", self._world.pose)
@@ -518,9 +490,9 @@ class Mission:
         if fell and not lies:
             self._tell("fall", "The robot fell while it thought.")
         why = "" if incident.silent is None else ", since motors give no torque"
-        words = f"Thought {seconds:.1f} s. It believes: {belief.words}{why}."
-        self._tell("thought", words, seconds=round(passed, 3), believed=belief.causes)
-        self._knowledge.search_on(belief, seconds - passed, self._world.pose.bearing(self._goal))
+        words = f"Thought {seconds:.1f} s. It believes: {cause.words}{why}."
+        self._tell("thought", words, seconds=round(passed, 3), believed=cause.causes)
+        self._knowledge.search_on(seconds - passed, self._world.pose.bearing(self._goal))
         return fell or lies
 
     def _note_change(self, change: PlannedChange) -> None:
@@ -530,15 +502,10 @@ class Mission:
         self._tell("change", f"{change.text}, of which the robot is not told.", damage=str(change.damage))
 
     def _tell_refined(self, found: RefinedGait, row: int) -> None:
-        self._tell(
-            "relearned",
-            f"While it walked, it refined gait {found.parent}: {found.score:.2f} m in an episode instead of "
-            f"{found.before:.2f} m.",
-            row=row,
-            parent=found.parent,
-            score=found.score,
-            before=found.before,
-        )
+        better = f"{found.score:.2f} m in an episode instead of {found.before:.2f} m"
+        words = f"While it walked, it refined gait {found.parent}: {better}."
+        facts = {"parent": found.parent, "score": found.score, "before": found.before}
+        self._tell("relearned", words, row=row, **facts)
 
     def _tell(self, kind: str, words: str, **facts: Any) -> None:
         self._counts[kind] += 1

@@ -1,6 +1,7 @@
 """`Monitor`: notices that a gait does not go as it does on the robot that is believed in."""
 
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -66,9 +67,9 @@ class Monitor:
 
     Attributes:
         sums: the cumulative sums, of all features, of the worst joint and of the course, (3,).
-        highest: the highest that a sum has been since `calm`.
+        highest: that a sum has been since `calm`.
         works: whether a motor worked since then that is believed to be dead or lost.
-        silent: joints whose motors gave no torque since then, and are not believed to be dead or lost.
+        silent: joints whose motors gave no torque since then, though they are believed to work.
     """
 
     def __init__(self, twin: Twin, robot: Robot) -> None:
@@ -145,8 +146,7 @@ class Monitor:
         if self._usual is None or not known or len(trace) < (half if self._going else 2 * half):
             return False
         silent = self._loads(trace[-half:]) < self._usual.least
-        names = self._twin.parts.robot.description.joints
-        self.silent = tuple(name for name, none in zip(names, silent, strict=True) if none)
+        self.silent = tuple(compress(self._twin.parts.robot.description.joints, silent))
         return bool(self.silent)
 
     def _loads(self, rows: np.ndarray) -> np.ndarray:
@@ -182,11 +182,8 @@ class Monitor:
         every = np.concatenate(list(episodes.traces))[:, self._columns.torque : self._columns.attitude]
         others = abs(every[:, ~powerless])
         torque = max(_FLOORS[1], _WORKS * float(others.mean()) if others.size else 0.0)
-        loads = [
-            self._loads(trace[end - half : end])
-            for trace in episodes.traces
-            for end in range(2 * half, len(trace) + 1, half)
-        ]
+        ends = ((trace, end) for trace in episodes.traces for end in range(2 * half, len(trace) + 1, half))
+        loads = [self._loads(trace[end - half : end]) for trace, end in ends]
         least = np.where(powerless, 0.0, _SILENT * np.min(loads, axis=0))
         levels = np.array([[0.0] * 3, [1.0] * 3])
         usual = _Usual(found.mean(axis=0), scale, levels, sound, powerless, torque, least)

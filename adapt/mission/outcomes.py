@@ -1,13 +1,13 @@
 """`Outcomes`: where each gait leads in some seconds, by simulation and by what the last stretches did."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from adapt.damage.damage import Combination, Damage
 from adapt.gaussian_process import matern_52
+from adapt.mission.beliefs import Beliefs, Paths, Way
 from adapt.self_model.twin import Run, Twin
 from robots.pose import Pose, wrapped_angle
 from robots.seeds import SeedFamily, derive_seeds
@@ -22,45 +22,26 @@ _COMMON = 0.5  # share of that variance that all gaits have in common
 _NOISE = 0.1, 2.0  # standard deviation of a stretch of so many seconds, likewise; it falls with its length
 
 
-class Way(NamedTuple):
-    """A gait, and the robot's heading when it begins [rad], from what the gait takes to be straight ahead."""
-
-    row: int
-    heading: float = 0.0
-
-
-# Where a way leads: poses seen from where the robot began, (t, 3), and the control step of its fall, infinite
-# without one
-Paths = dict[Way, tuple[np.ndarray, float]]
-
-
 class Outcomes:
     """Predicts paths of gaits on what the robot is believed to be.
 
     Each gait runs one or several episodes under the damage that is believed, see `run`. What stretches did
     instead corrects the rates of all gaits by Gaussian processes whose means are what these episodes say, as
-    in reset-free trial and error (Chatzilygeroudis, Vassiliades & Mouret 2018). Corrections are forgotten
-    when another damage is believed.
+    in reset-free trial and error (Chatzilygeroudis, Vassiliades & Mouret 2018).
 
     Args:
         twin: runs the episodes.
         measures: of the gaits, over which corrections are smooth, (k, m).
-        healthy: see below, of a twin with the same repertoire.
+        beliefs: which damage it is, and what is known of it.
 
     Attributes:
-        damage: that is believed.
         every, steps: control steps between two places of a path, and of a whole one.
         columns: of traces.
-        healthy: of the gaits that ran on the whole robot.
     """
 
-    def __init__(self, twin: Twin, measures: np.ndarray, healthy: Paths | None = None) -> None:
-        self.damage: Damage = Combination()
-        self.healthy: Paths = dict(healthy or {})
-        self._twin = twin
+    def __init__(self, twin: Twin, measures: np.ndarray, beliefs: Beliefs) -> None:
+        self.beliefs, self._twin = beliefs, twin
         self._measures = np.asarray(measures, np.float64)
-        self._paths = {str(self.damage): self.healthy}
-        self._residuals: list[tuple[Way, np.ndarray, float]] = []  # of rates, and seconds
         robot = twin.parts.robot
         self._steady = all_servos(robot)
         self.every = max(1, round(SAMPLE / robot.control_step))
@@ -68,54 +49,22 @@ class Outcomes:
         self._count = self.steps // self.every
         self.columns = TraceColumns.of(robot)
 
-    def believe(self, damage: Damage) -> None:
-        """Predict for another damage from now on."""
-        if str(damage) != str(self.damage):
-            self._residuals.clear()
-        self.damage = damage
-
-    def forget(self) -> None:
-        """Forget what is known of damaged robots, since the pose in which episodes begin is another one."""
-        self._residuals.clear()
-        self._paths = {str(Combination()): self.healthy}
-
     def add(self, measures: np.ndarray) -> None:
         """Know a gait more, with its measures, (m,)."""
         self._measures = np.vstack([self._measures, measures])
 
-    @property
-    def known(self) -> Paths:
-        """What ran under the damage, and where it led."""
-        return self._paths.get(str(self.damage), {})
-
-    @property
-    def ways(self) -> list[Way]:
-        """What ran under the damage."""
-        return list(self.known)
-
-    @property
-    def rows(self) -> list[int]:
-        """The gaits that ran under the damage as they begin in episodes."""
-        return [way.row for way in self.ways if not way.heading]
-
     def simulate(self, rows: Iterable[int], episodes: int = 1, headings: Sequence[float] = (0.0,)) -> int:
         """Run what did not yet run of some gaits under the damage; returns how many episodes ran."""
         ways = [Way(row, heading) for heading in headings for row in dict.fromkeys(map(int, rows))]
-        new = [way for way in ways if way not in self.known]
-        self.take(self.run(new, episodes))
+        new = [way for way in ways if way not in self.beliefs.known]
+        self.beliefs.known.update(self.run(new, episodes))
         return len(new) * episodes
-
-    def take(self, paths: Paths) -> None:
-        """Take in what `run` found under the damage."""
-        self._paths.setdefault(str(self.damage), {}).update(paths)
 
     def copy(self) -> "Outcomes":
         """The same under the damage that is believed now, with a simulator of its own."""
         twin = Twin(self._twin.thinking)
         twin.pose(self._twin.parts.robot)
-        found = Outcomes(twin, self._measures, self.healthy)
-        found.believe(self.damage)
-        return found
+        return Outcomes(twin, self._measures, replace(self.beliefs))
 
     def run(self, ways: Sequence[Way], episodes: int) -> Paths:
         """Where some ways lead under the damage.
@@ -124,28 +73,27 @@ class Outcomes:
         that cannot stand, which begins in another pose every time, it is the mean of those that last longest.
         """
         robot, paths = self._twin.parts.robot, Paths()
+        seeds = derive_seeds(0, SeedFamily.MISSION, 0, episodes)
         for heading in dict.fromkeys(way.heading for way in ways):
+            some = [way for way in ways if way.heading == heading]
             if heading:
                 self._twin.pose(turned(robot, heading))
-            paths |= self._run([way for way in ways if way.heading == heading], episodes)
+            runs = [Run(self.beliefs.damage, way.row, int(seed)) for way in some for seed in seeds]
+            found = self._twin.run(runs, traced=True)
+            assert found.traces is not None
+            for number, way in enumerate(some):
+                own = slice(number * episodes, (number + 1) * episodes)
+                paths[way] = self._led(found.traces[own], found.fell[own], heading)
             if heading:
                 self._twin.pose(robot)
         return paths
 
-    def _run(self, ways: Sequence[Way], episodes: int) -> Paths:
-        """The same of ways with one heading."""
-        seeds = derive_seeds(0, SeedFamily.MISSION, 0, episodes)
-        runs = [Run(self.damage, way.row, int(seed)) for way in ways for seed in seeds]
-        found, paths = self._twin.run(runs, traced=True), {}
-        assert found.traces is not None
-        for number, way in enumerate(ways):
-            own = slice(number * episodes, (number + 1) * episodes)
-            traces, fell = found.traces[own], found.fell[own]
-            fall = min((len(trace) for trace, down in zip(traces, fell, strict=True) if down), default=np.inf)
-            longest = [trace for trace in traces if len(trace) == max(map(len, traces))]
-            several = [self._path(trace, way.heading) for trace in longest[: 1 if self._steady else None]]
-            paths[way] = np.mean(several, axis=0), fall
-        return paths
+    def _led(self, traces: np.ndarray, fell: np.ndarray, heading: float) -> tuple[np.ndarray, float]:
+        """Where a way led in some episodes, and when the robot fell."""
+        fall = min((len(trace) for trace, down in zip(traces, fell, strict=True) if down), default=np.inf)
+        longest = [trace for trace in traces if len(trace) == max(map(len, traces))]
+        several = [self._path(trace, heading) for trace in longest[: 1 if self._steady else None]]
+        return np.mean(several, axis=0), fall
 
     def predicted(self, ways: Sequence[Way], going: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Paths of what ran, and when the robot falls on them.
@@ -158,7 +106,7 @@ class Outcomes:
             Poses (x [m], y [m], yaw [rad]) every half second, (n, t, 3); and control steps until a fall,
             infinite without one, (n,).
         """
-        known = self._paths[str(self.damage)]
+        known = self.beliefs.known
         paths = np.array([_continued(known[way][0]) if way.row == going else known[way][0] for way in ways])
         falls = np.array([known[way][1] for way in ways], np.float64)
         falls[[way.row == going for way in ways]] -= _SETTING_OFF * self.every
@@ -168,14 +116,10 @@ class Outcomes:
     def observe(self, way: Way, moved: Pose, steps: int, *, going: bool) -> None:
         """Take in where a stretch of so many control steps led, if it was long enough to tell.
 
-        Args:
-            way: that the robot took.
-            moved: see `Stretch`.
-            steps: of control.
-            going: whether the gait was on its way before.
+        The gait may have been `going` before.
         """
         length = steps / self.every
-        known = self.known
+        known = self.beliefs.known
         if not 1 <= length <= self._count or way not in known:
             return
         path = _continued(known[way][0]) if going else known[way][0]
@@ -183,16 +127,16 @@ class Outcomes:
         off = np.array(moved) - [np.interp(length, places, [0, *column]) for column in path.T]
         off[2] = wrapped_angle(off[2])
         seconds = length * SAMPLE
-        self._residuals.append((way, off / seconds, seconds))
+        self.beliefs.residuals.append((way, off / seconds, seconds))
 
     def _corrections(self, ways: Sequence[Way]) -> np.ndarray:
         """What is added to the rates of ways, (n, 3)."""
-        if not self._residuals:
+        if not self.beliefs.residuals:
             return np.zeros((len(ways), 3))
-        seen = [way for way, _, _ in self._residuals]
-        off = np.array([residual for _, residual, _ in self._residuals])
+        seen = [way for way, _, _ in self.beliefs.residuals]
+        off = np.array([residual for _, residual, _ in self.beliefs.residuals])
         noise, usual = _NOISE
-        noises = noise * usual / np.array([seconds for _, _, seconds in self._residuals])
+        noises = noise * usual / np.array([seconds for _, _, seconds in self.beliefs.residuals])
         covariance = self._covariance(seen, seen) + np.diag((noises / _OFF) ** 2)
         return np.asarray(self._covariance(ways, seen) @ np.linalg.solve(covariance, off))
 

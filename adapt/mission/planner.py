@@ -17,21 +17,13 @@ _WIDTH = 32  # of the search: ways that are followed further
 
 
 class PlannedStretch(NamedTuple):
-    """What to do next.
+    """What to do next."""
 
-    Attributes:
-        number: of the candidate.
-        samples: length of the stretch in samples of its path.
-        moved: where that leads, in the robot's frame.
-        seconds: that the whole way is expected to take [s].
-        arrives: whether the stretch is to end at the goal.
-    """
-
-    number: int
-    samples: int
-    moved: Pose
-    seconds: float
-    arrives: bool
+    number: int  # of the candidate
+    samples: int  # length of the stretch in samples of its path
+    moved: Pose  # where that leads, in the robot's frame
+    seconds: float  # that the whole way is expected to take [s]
+    arrives: bool  # whether the stretch is to end at the goal
 
 
 def choose_gait(
@@ -64,7 +56,7 @@ def choose_gait(
         within: distance at which the goal is reached [m].
     """
     n, t = paths.shape[:2]
-    costs = _Costs.of(paths, falls, risk, goal, _AIM * within)
+    costs = _Costs(paths, falls, risk, goal, _AIM * within)
     starts, spent, firsts = np.array([pose]), np.zeros(1), np.full(1, -1)
     latest = np.array([-1 if present is None else present])
     # time of the whole way, whether more stretches follow, and the first candidate and sample in one number
@@ -90,61 +82,40 @@ def choose_gait(
     return PlannedStretch(number, sample + 1, moved, best[0], not best[1])
 
 
-class _Costs(NamedTuple):
-    """What stretches cost [s], and what is left to the goal after them.
+class _Costs:
+    """What stretches cost, and what is left to the goal after them; see `choose_gait` for the arguments."""
 
-    Attributes:
-        fallen: whether each candidate fell by each sample, (n, t) bool.
-        price: of a stretch that ends there, with its falls, (n, t).
-        speed: that the rest of the way is walked with [m/s].
-        rate: likewise that of turning [rad/s].
-        goal: place [m].
-        within: distance at which it is reached [m].
-    """
-
-    fallen: np.ndarray
-    price: np.ndarray
-    speed: float
-    rate: float
-    goal: np.ndarray
-    within: float
-
-    @classmethod
-    def of(
-        cls,
-        paths: np.ndarray,
-        falls: np.ndarray,
-        risk: np.ndarray,
-        goal: tuple[float, float],
-        within: float,
-    ) -> "_Costs":
-        """See `choose_gait` for the arguments."""
+    def __init__(
+        self, paths: np.ndarray, falls: np.ndarray, risk: np.ndarray, goal: tuple[float, float], within: float
+    ) -> None:
         samples = np.arange(1, paths.shape[1] + 1)
         seconds = SAMPLE * samples
-        fallen = samples >= falls[:, None]
-        price = seconds + FALL * (fallen + risk[:, None] * seconds / seconds[-1])
-        ahead, turned = np.maximum(paths[:, -1, 0], 0), abs(paths[:, -1, 2])
-        speed = max(_USUAL * float(np.percentile(ahead / price[:, -1], 99)), 1e-3)
-        rate = max(_USUAL * float(np.percentile(turned / price[:, -1], 99)), 1e-2)
-        return cls(fallen, price, speed, rate, np.array(goal), within)
+        self._fallen = samples >= falls[:, None]  # whether each candidate fell by each sample, (n, t)
+        # of a stretch that ends there, with its falls, (n, t) [s]
+        self._price = seconds + FALL * (self._fallen + risk[:, None] * seconds / seconds[-1])
+        ahead, turned = (
+            float(np.percentile(rates / self._price[:, -1], 99))
+            for rates in (np.maximum(paths[:, -1, 0], 0), abs(paths[:, -1, 2]))
+        )
+        # with which the rest of the way is walked [m/s] and turned [rad/s]
+        self._speed, self._rate = max(_USUAL * ahead, 1e-3), max(_USUAL * turned, 1e-2)
+        self._goal, self._within = np.array(goal), within
 
     def score(
         self, ends: np.ndarray, spent: np.ndarray, latest: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Time until some ends, that of the whole way through them, and whether the goal is reached.
 
-        Args:
-            ends: poses, (m, n, t, 3).
-            spent: time until each of the m ways begins its next stretch [s].
-            latest: candidate that each of them walked with, or -1.
+        The ends are poses, (m, n, t, 3), of m ways: with the time that is `spent` until the next stretch of
+        each begins [s], and the candidate that it walked with, or -1.
         """
-        away = self.goal - ends[..., :2]
+        away = self._goal - ends[..., :2]
         distance = np.linalg.norm(away, axis=-1)
-        reached = (np.minimum.accumulate(distance, axis=2) <= self.within) & ~self.fallen
+        reached = (np.minimum.accumulate(distance, axis=2) <= self._within) & ~self._fallen
         bearing = np.arctan2(away[..., 1], away[..., 0]) - ends[..., 2]
-        bearing = abs(bearing - 2 * np.pi * np.rint(bearing / (2 * np.pi)))
-        left = np.maximum(distance - self.within, 0) / self.speed + bearing / self.rate
-        cost = spent[:, None, None] + self.price
+        turn = abs(bearing - 2 * np.pi * np.rint(bearing / (2 * np.pi)))
+        left = np.maximum(distance - self._within, 0) / self._speed + turn / self._rate
+        cost = spent[:, None, None] + self._price
         cost = cost + _SWITCH * (np.arange(ends.shape[1]) != latest[:, None])[:, :, None]
         total = np.where(reached, cost, cost + left)
         short = min(_SHORTEST, ends.shape[2]) - 1  # episodes may be shorter than the shortest stretch
@@ -157,11 +128,5 @@ def _ends(starts: np.ndarray, paths: np.ndarray) -> np.ndarray:
     """Poses along paths that begin at some poses, (m, n, t, 3)."""
     c, s = (wave(starts[:, 2])[:, None, None] for wave in (np.cos, np.sin))
     x, y, yaw = np.moveaxis(paths, 2, 0)
-    return np.stack(
-        [
-            starts[:, 0, None, None] + c * x - s * y,
-            starts[:, 1, None, None] + s * x + c * y,
-            starts[:, 2, None, None] + yaw,
-        ],
-        axis=-1,
-    )
+    x0, y0, yaw0 = (column[:, None, None] for column in starts.T)
+    return np.stack([x0 + c * x - s * y, y0 + s * x + c * y, yaw0 + yaw], axis=-1)

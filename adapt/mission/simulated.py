@@ -51,9 +51,6 @@ class SimulatedWorld:
         seed: of the first pose and of the noise of sensors.
         on_change: called with each change when it happens.
         on_step: called with this world after each control step.
-
-    Attributes:
-        robot, damage, steps, driving, holds_pose, sensors: see `World`.
     """
 
     def __init__(

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.mission.outcomes import SAMPLE, Outcomes, Way
+from adapt.mission.beliefs import Way
+from adapt.mission.outcomes import SAMPLE, Outcomes
 from adapt.mission.planner import FALL
 from adapt.mission.world import Stretch, Until, World, go_on
 from robots.pose import Pose, wrapped_angle
@@ -69,7 +70,9 @@ class Steering:
 
     def choose(self, rows: Iterable[int], driving: int | None) -> int:
         """The gait to walk with, of those among some that ran with all headings; `driving` is on its way."""
-        speeds = {row: self._speed(row) for row in rows if self._looked_round(row)}
+        known = self._outcomes.beliefs.known
+        around = [row for row in rows if all(Way(row, heading) in known for heading in self._headings)]
+        speeds = {row: self._speed(row) for row in around}
         best = max(speeds, key=lambda row: speeds[row])
         return driving if driving in speeds and speeds[driving] >= _LOYAL * speeds[best] else best
 
@@ -98,27 +101,18 @@ class Steering:
         until: Until = go_on,
         watch: Callable[[np.ndarray], bool] = lambda _: False,
     ) -> Stretch:
-        """Walk towards a goal for two seconds.
+        """Walk with a gait towards a goal [m] for two seconds, or so many control steps; see `World.drive`.
 
-        Args:
-            world: where the robot is.
-            goal: place in it [m].
-            row: of the gait.
-            steps: how many control steps it may take at most.
-            abrupt: as of `World.drive`.
-            until: likewise; called with the trace since the gait was told last.
-            watch: called before the gait is told anew, while the robot walks steadily where it is told, with
-                the trace so far; True ends the stretch.
-
-        Returns:
-            The stretch; its trace is in the frame that the gait was told first, and its episodes are those
-            since it was told last.
+        `until` is called with the trace since the gait was told last, and `watch`, before the gait is told
+        anew, with the trace so far, while the robot walks steadily where it is told; True ends the stretch.
+        The stretch's trace is in the frame that the gait was told first, and its episodes are those since it
+        was told last.
         """
         if goal != self._goal:
             self._goal, self._straight = goal, 0
         if world.driving != row:
             self._steady = None
-        key = str(self._outcomes.damage), row
+        key = str(self._outcomes.beliefs.damage), row
         parameters, parts, ended = self._solutions([row])[0], list[Stretch](), False
         straight, steady = self._straight > 0, self._steady is not None
         frames, trace = list[Pose](), np.empty(0)
@@ -133,17 +127,13 @@ class Steering:
             ahead = self._course - pose.yaw if straight else pose.bearing(goal)
             told = min(max(wrapped_angle(ahead - self._off[key]), -self._most[row]), self._most[row])
             part = world.drive(
-                row,
-                parameters,
-                min(steps, self._outcomes.every),
-                towards=told,
-                abrupt=abrupt and not parts,
-                until=ends,
-            )
+                row, parameters, min(steps, self._outcomes.every),
+                towards=told, abrupt=abrupt and not parts, until=ends,
+            )  # fmt: skip
             parts.append(part)
             frames.append(part.start._replace(yaw=part.start.yaw + told))
             steps -= len(part.trace)
-            trace = self._joined([part.trace for part in parts], frames)
+            trace = self._joined(parts, frames)
             if self._steady is None or abs(wrapped_angle(frames[-1].yaw - self._steady)) > _AHEAD:
                 self._steady, steady = None, False
             ended = ended or part.fell or (steady and watch(trace))
@@ -159,34 +149,25 @@ class Steering:
             seconds = SAMPLE * len(trace) / self._outcomes.every
             metres = sum(part.end.seen_from(frame).x for part, frame in zip(parts, frames, strict=True))
             self._walked[key] += metres, seconds
-            self._see_goal(key, stretch, parts, whole)
+            if whole:
+                self._see_goal(key, stretch, parts)
         return stretch
 
-    def _see_goal(
-        self, key: tuple[str, int], stretch: Stretch, parts: Sequence[Stretch], whole: bool
-    ) -> None:
-        """Walk straight on next if a gait walks round the goal.
-
-        Args:
-            key: of the gait.
-            stretch: that it walked.
-            parts: of the stretch.
-            whole: whether nothing ended it early.
-        """
-        before = stretch.start.distance(self._goal)
-        if (
-            not whole
-            or before > _AROUND
-            or not self._gets_somewhere(key, stretch.start.distance(stretch.end))
-        ):
+    def _see_goal(self, key: tuple[str, int], stretch: Stretch, parts: Sequence[Stretch]) -> None:
+        """Walk straight on next if a gait, which walked a whole stretch, walks round the goal."""
+        near = stretch.start.distance(self._goal) <= _AROUND
+        if not near or not self._gets_somewhere(key, stretch.start.distance(stretch.end)):
             return
         # where it walks, since many a gait walks crabwise
-        courses = [_course(part) for part in (parts[0], parts[-1])]
-        begun, ended = (
+        courses = [
+            float(np.arctan2(part.end.y - part.start.y, part.end.x - part.start.x))
+            for part in (parts[0], parts[-1])
+        ]
+        aside = (
             abs(wrapped_angle(pose.yaw + pose.bearing(self._goal) - course))
             for pose, course in zip((stretch.start, stretch.end), courses, strict=True)
         )
-        if min(begun, ended) > _ASIDE:
+        if min(aside) > _ASIDE:
             self._course, self._straight = courses[-1], round(_STRAIGHT / SAMPLE) * self._outcomes.every
 
     def _note_course(
@@ -206,9 +187,9 @@ class Steering:
         """Whether a gait got that far in a stretch that the stretch tells where it walks."""
         return metres > _FAR * max(self._speed(key[1]), _SLOWEST) * SAMPLE * _SAMPLES
 
-    def _joined(self, traces: Sequence[np.ndarray], frames: Sequence[Pose]) -> np.ndarray:
+    def _joined(self, parts: Sequence[Stretch], frames: Sequence[Pose]) -> np.ndarray:
         """Traces that follow each other, each in its frame, as one in the first frame."""
-        at, moved = self._outcomes.columns, [trace.copy() for trace in traces]
+        at, moved = self._outcomes.columns, [part.trace.copy() for part in parts]
         for trace, frame in zip(moved, frames, strict=True):
             x, y, yaw = frame.seen_from(frames[0])
             c, s = np.cos(yaw), np.sin(yaw)
@@ -217,21 +198,11 @@ class Steering:
             trace[:, at.attitude + 2] += yaw
         return np.concatenate(moved)
 
-    def _looked_round(self, row: int) -> bool:
-        """Whether a gait ran with all headings under the damage that is believed."""
-        ways = self._outcomes.known
-        return all(Way(row, heading) in ways for heading in self._headings)
-
     def _speed(self, row: int) -> float:
         """With which a gait is expected to get towards goals [m/s]."""
         paths, falls = self._outcomes.predicted([Way(row, heading) for heading in self._headings])
         x, y, _ = paths[:, -1].T
         ahead = x * np.cos(self._headings) - y * np.sin(self._headings)
         simulated = paths.shape[1] * SAMPLE * len(self._headings) + FALL * np.isfinite(falls).sum()
-        metres, seconds = self._walked[str(self._outcomes.damage), row]
+        metres, seconds = self._walked[str(self._outcomes.beliefs.damage), row]
         return float((_KNOWN * ahead.sum() / simulated + metres) / (_KNOWN + seconds))
-
-
-def _course(stretch: Stretch) -> float:
-    """Direction in the world from the start of a stretch to its end [rad]."""
-    return float(np.arctan2(stretch.end.y - stretch.start.y, stretch.end.x - stretch.start.x))

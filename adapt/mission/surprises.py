@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from enum import Enum
 
 import numpy as np
+
+from adapt.mission.states import Outcome
 
 _FRESH = 2  # stretches without a surprise since a diagnosis, up to which one is about the same damage
 _WARY = 3  # stretches after a surprise that it walked on from, in which another one may be looked into
@@ -12,14 +13,6 @@ _SURE = 3  # surprises on end that it walks on from, where a second trial said t
 _LONG = 10  # stretches without a surprise, after which another one is no longer about the same
 _STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
 _UNPROVEN = 0.3  # by which a fall is more probable of gaits that a damaged robot has not walked with yet
-
-
-class _Trial(Enum):
-    """What the last trial said, until it is long ago."""
-
-    DIAGNOSED = "what is wrong"
-    USUAL = "all goes as expected"
-    UNEXPLAINED = "all is whole, though the robot fell again after a usual trial"
 
 
 class Surprises:
@@ -37,7 +30,8 @@ class Surprises:
         self._on_end = 0  # surprises that it walked on from
         self._most = 1  # surprises on end that it may walk on from
         self._quiet = 0  # stretches on end without a surprise
-        self._trial = _Trial.DIAGNOSED
+        # how the last trial ended, until it is long ago: puzzled if all seems whole, but the robot fell again
+        self._trial = Outcome.EXPLAINED
 
     @property
     def untried(self) -> bool:
@@ -47,18 +41,16 @@ class Surprises:
     @property
     def cleared(self) -> bool:
         """Whether the last trial, not long ago, did not say what is wrong."""
-        return self._trial is not _Trial.DIAGNOSED
+        return self._trial is not Outcome.EXPLAINED
 
     def about_the_same(self, *, again: bool, damaged: bool) -> bool:
         """Whether a trial is further evidence about the same damage, and not about another one.
 
-        Args:
-            again: whether it followed a trial that went as expected.
-            damaged: whether damage is believed.
+        It may be one that is made `again`, after one that went as expected.
         """
         if damaged:
             return again or self._since <= _FRESH
-        return again and self._trial is _Trial.UNEXPLAINED
+        return again and self._trial is Outcome.PUZZLED
 
     def pass_stretch(self, row: int) -> None:
         """A stretch of a gait went as expected."""
@@ -66,16 +58,10 @@ class Surprises:
         self._since, self._wary = self._since + 1, max(0, self._wary - 1)
         self._quiet += 1
         if self._quiet >= _LONG:
-            self._trial = _Trial.DIAGNOSED
+            self._trial = Outcome.EXPLAINED
 
     def walks_on(self, row: int, *, down: bool, damaged: bool) -> bool:
-        """Whether a surprise is taken for part of the damage that is believed.
-
-        Args:
-            row: of the gait that surprised.
-            down: whether the robot fell, or cannot get on.
-            damaged: whether damage is believed.
-        """
+        """Whether a surprise by a gait, with the robot down or not, belongs to what is believed."""
         self._quiet = 0
         self._falls[row] += down
         self._on_end = self._on_end if self._wary else 0
@@ -88,7 +74,7 @@ class Surprises:
     def clear(self, row: int) -> None:
         """A trial of a gait went as expected: a further surprise would be the first again."""
         self._proven.add(row)
-        self._wary, self._trial = 0, _Trial.USUAL
+        self._wary, self._trial = 0, Outcome.USUAL
 
     def diagnose(self, *, again: bool, unexplained: bool = False, sure: bool = False) -> None:
         """There is a new diagnosis, or the same `again`, or one that leaves open why the robot fell again.
@@ -96,7 +82,7 @@ class Surprises:
         A robot is `sure` of what its motors tell: it looks into several surprises on end alone.
         """
         self._since, self._wary = 0, 0
-        self._trial = _Trial.UNEXPLAINED if unexplained else _Trial.DIAGNOSED
+        self._trial = Outcome.PUZZLED if unexplained else Outcome.EXPLAINED
         self._falls.clear()
         if not again:
             self._proven.clear()

@@ -127,23 +127,13 @@ class World(Protocol):
     def set_upright(self, within: float) -> bool:
         """Have somebody put the robot on its feet where it lies, with its heading and its joints as they are.
 
-        Args:
-            within: how long that may take [s]; after that the robot lies where it lay.
-
-        Returns:
-            Whether the robot was set upright.
+        Returns whether that was done within so many seconds; if not, the robot lies where it lay.
         """
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
-        """Let the time of thinking pass, or what is left of it where time passed meanwhile.
+        """Let so many seconds of thinking pass, where time stands still meanwhile; returns whether it fell.
 
-        Args:
-            seconds: that it takes where time stands still meanwhile.
-            row: of the gait with which the robot goes on; None where it stands.
-            parameters: of that gait, (p,).
-
-        Returns:
-            Whether the robot fell.
+        The robot goes on with the gait of a row and its parameters, (p,), or stands if there is no row.
         """
 
     def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
@@ -170,30 +160,19 @@ def check_turns(robot: Robot) -> None:
         raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
 
 
-class _Search(NamedTuple):
-    """Work, how long it takes [s], and who takes what it finds."""
-
-    work: Callable[[], Any]
-    seconds: float
-    take: Callable[[Any], None]
-
-
 class Searches:
-    """Searches that are done one after the other, in the order in which they were asked for.
-
-    Args:
-        world: where the robot walks meanwhile.
-    """
+    """Searches that are done one after the other, in the order in which they were asked for."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._left: list[_Search] = []  # the first is being done
+        # work, how long it takes [s], and who takes what it finds; the first is being done
+        self._left: list[tuple[Callable[[], Any], float, Callable[[Any], None]]] = []
         self._running: BackgroundSearch | None = None
         self._due = 0.0  # when that should be done [s]
 
     def add(self, work: Callable[[], Any], seconds: float, take: Callable[[Any], None]) -> None:
         """Do work that takes so many seconds, after all else, and have `take` called with what it finds."""
-        self._left.append(_Search(work, seconds, take))
+        self._left.append((work, seconds, take))
         self._begin()
 
     def give_up(self) -> None:
@@ -212,7 +191,7 @@ class Searches:
     def take_found(self) -> None:
         """Take what was found by those that are done."""
         while self._running is not None and self._running.done():
-            found, take = self._running.result(), self._left.pop(0).take
+            found, (*_, take) = self._running.result(), self._left.pop(0)
             self._running = None
             take(found)
             self._begin()

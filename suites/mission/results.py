@@ -6,14 +6,13 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from adapt.mission.log import Event
+from adapt.mission.log import COUNTED, Event
 from suites.records import TrialRecord, Whole
 
 _PACE = 5.0  # [s] over which a speed is measured
 _FINAL = 30.0  # [s] at the end whose speed is the final one
 _LEAST = 40.0  # [s] after the damage that a mission must last to tell
 _REGAINED = 0.9
-_COUNTS = ("fall", "assistance", "trial", "alarm")
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -76,7 +75,7 @@ def measured(events: Sequence[Event], broken_at: float) -> dict[str, Any]:
         "segments": sum(event.kind == "walk" for event in late),
         "thinking": sum(float(event.facts["seconds"]) for event in events if event.kind == "thought"),
         "regained": _regained(times, places, broken_at),
-        **{f"{kind}s": sum(event.kind == kind for event in late) for kind in _COUNTS},
+        **{f"{kind}s": sum(event.kind == kind for event in late) for kind in COUNTED},
     }
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from adapt.mission.log import DONE, HAPPENED, Event, read_log, read_poses
+from adapt.mission.log import Event, read_log, read_poses
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError
-from robots.rendering.palette import GREEN
+from robots.rendering.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from robots.robot import Robot
 from surefoot.explorer.recording import body_poses, parts_of
 from surefoot.explorer.scene import describe_scene
@@ -30,6 +30,15 @@ _MOST_ROWS = 10_000  # poses that are shown; of longer missions fewer a second
 _PART = 200  # poses that are handed on at once
 _MOST_DAMAGES = 50  # of a mission, each of which is another robot
 _AWAY = (0, 0, -1e4, 1, 0, 0, 0)  # pose of bodies that are not there
+# Colours and words of what the robot did and of what happened
+_DONE = {"walk": (BLUE, "walks"), "trial": (SKY, "tries a gait"), "thought": (GREY, "thinks")}
+_HAPPENED = {
+    "change": (VERMILION, "something breaks or is repaired"),
+    "alarm": (ORANGE, "alarm"),
+    "fall": ("#7a1f00", "fall"),
+    "assistance": (PURPLE, "set upright"),
+    "relearned": (GREEN, "better gait refined"),
+}
 _MARGIN = 0.5  # around the path [m]
 _MARK = 1 / 70  # radius of a mark, as a share of the drawing's size
 _TICK = 1 / 300  # half of the width of a mark in the lane, as a share of its length
@@ -201,10 +210,10 @@ def draw_map(events: Sequence[Event], goals: Sequence[Sequence[float]], within: 
     for event, path in zip(events, walked, strict=True):
         if path:
             points = " ".join(f"{x:.3f},{-y:.3f}" for x, y in [last, *path])
-            line = {"points": points, "stroke": DONE[event.kind][0], "stroke-width": 0.7 * size}
+            line = {"points": points, "stroke": _DONE[event.kind][0], "stroke-width": 0.7 * size}
             drawn.append(_tag("polyline", line | _moment(event), _title(event)))
             last = path[-1]
-    drawn += [_mark(event, size) for event in events if event.kind in HAPPENED]
+    drawn += [_mark(event, size) for event in events if event.kind in _HAPPENED]
     thick = {"stroke-width": size / 2}
     drawn.append(_tag("g", {"data-robot": ""}, _tag("circle", thick | {"r": 1.6 * size})
                       + _tag("path", thick | {"d": f"M0 0h{3 * size:.3f}"})))  # fmt: skip
@@ -221,14 +230,14 @@ def draw_lane(events: Sequence[Event], duration: float) -> str:
     tick = _TICK * duration
     drawn = []
     for event in events:
-        if event.kind in DONE:
-            start, fill = begin(event), DONE[event.kind][0]
+        if event.kind in _DONE:
+            start, fill = begin(event), _DONE[event.kind][0]
             place = {"x": start, "width": event.time - start, "y": 0.2, "height": 0.6}
             drawn.append(_tag("rect", place | {"fill": fill}))
     for event in events:
-        if event.kind in HAPPENED:
+        if event.kind in _HAPPENED:
             place = {"x": event.time - tick, "width": 2 * tick, "height": 1}
-            drawn.append(_tag("rect", place | {"fill": HAPPENED[event.kind][0]}))
+            drawn.append(_tag("rect", place | {"fill": _HAPPENED[event.kind][0]}))
     shape = {"viewBox": f"0 0 {duration:.3f} 1", "preserveAspectRatio": "none"}
     return _tag("svg", shape, "".join(drawn))
 
@@ -240,7 +249,7 @@ def _goal(number: int, goal: Sequence[float], within: float, size: float) -> str
 
 
 def _mark(event: Event, size: float) -> str:
-    look = {"r": size, "fill": HAPPENED[event.kind][0], "stroke": "#fff", "stroke-width": size / 5}
+    look = {"r": size, "fill": _HAPPENED[event.kind][0], "stroke": "#fff", "stroke-width": size / 5}
     place = {"cx": event.pose.x, "cy": -event.pose.y}
     return _tag("circle", look | place | _moment(event), _title(event))
 
@@ -256,7 +265,7 @@ def _tag(name: str, attributes: dict[str, Any], content: str = "") -> str:
 
 
 def _legend(kinds: set[str]) -> Iterator[str]:
-    for kind, (color, words) in {**DONE, **HAPPENED}.items():
+    for kind, (color, words) in {**_DONE, **_HAPPENED}.items():
         if kind in kinds:
             yield f'<span><i style="background: {color}"></i>{words}</span> '
 

@@ -11,6 +11,7 @@ from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
 from adapt.damage.text import parse_damage
+from adapt.mission.beliefs import Cause
 from adapt.mission.knowledge import Knowledge, thinking_rate
 from adapt.mission.monitor import Monitor
 from adapt.mission.simulated import SimulatedWorld
@@ -75,9 +76,8 @@ def test_motors_that_give_no_torque_tell_what_is_wrong(knowledge: Knowledge, hex
 
 def test_gaits_that_were_rehearsed_for_the_cause_are_tried_first(knowledge: Knowledge, hexapod) -> None:
     _, table = hexapod
-    belief, seconds = knowledge.know(Lost("left_rear"))
-    assert (str(belief.damage), belief.trusted) == ("left_rear:lost", True)
-    assert 0 < seconds < 2
+    assert 0 < knowledge.know(Lost("left_rear")) < 2  # seconds
+    assert (knowledge.beliefs.cause.words, knowledge.beliefs.cause.trusted) == ("left_rear:lost", True)
     condition = table.conditions.index("left_rear:lost")
     tried = knowledge.candidates(untried=True)
     assert len(tried) == 5
@@ -95,14 +95,14 @@ def test_a_robot_that_is_expected_to_get_nowhere_is_said_to_hardly_walk(hexapod)
     knowledge = known(*hexapod)
     knowledge.know(Lost("right_rear"))
     assert knowledge.prospects == "a robot with this damage may stumble"
-    for way, (path, fall) in knowledge.outcomes.known.items():
-        knowledge.outcomes.known[way] = path / 10, fall
+    for way, (path, fall) in knowledge.beliefs.known.items():
+        knowledge.beliefs.known[way] = path / 10, fall
     assert knowledge.prospects.startswith("with this damage it hardly walks, its best gait 0.")
     assert knowledge.hardly_walks
 
 
 def test_again_it_tries_the_gait_that_fell_and_then_what_was_not_tried(of_ant: Knowledge) -> None:
-    of_ant.outcomes.believe(parse_damage("back_right:dead", of_ant.repertoire.robot))
+    of_ant.beliefs.believe(Cause.sure(parse_damage("back_right:dead", of_ant.repertoire.robot)))
     rows = list(range(len(of_ant.repertoire)))
     of_ant.outcomes.simulate(rows)
     first = of_ant.gait_to_try(surprised(2))

@@ -183,11 +183,9 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
     monkeypatch.setattr(diagnosis, "Relearner", noting)
     world = Searching(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
     knowledge = known(*small_hexapod(), world=world, refinement=100)
-    damage = parse_damage("left_front:lost", ROBOT)
-    knowledge.know(damage)
-    belief = diagnosis.Finding(damage, {}, "", 0, trusted=True)
+    knowledge.know(parse_damage("left_front:lost", ROBOT))
     for taken in (False, True, False):
-        knowledge.search_on(belief, 0.0, 0.0)
+        knowledge.search_on(0.0, 0.0)
         world.found.result()
         if taken:
             knowledge.searches.take_found()

@@ -5,18 +5,24 @@ import pytest
 
 from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
-from adapt.mission.outcomes import Outcomes, Way
+from adapt.mission.beliefs import Beliefs, Cause, Way
+from adapt.mission.outcomes import Outcomes
 from adapt.self_model.twin import Run, Thinking, Twin
+from repertoire.repertoire import Repertoire
 from robots.pose import Pose
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
+
+
+def of(gaits: Repertoire) -> Outcomes:
+    return Outcomes(Twin(Thinking(gaits, 10)), gaits.gaits.measures, Beliefs())
 
 
 def test_where_a_robot_leads_that_cannot_stand_is_a_mean_of_episodes(ant) -> None:
     gaits, _ = ant
     paths = {}
     for episodes in (1, 6):
-        outcomes = Outcomes(Twin(Thinking(gaits, 10)), gaits.gaits.measures)
+        outcomes = of(gaits)
         outcomes.simulate([0], episodes)
         paths[episodes], _ = outcomes.predicted([Way(0)])
     twin, seeds = Twin(Thinking(gaits, 10)), derive_seeds(0, SeedFamily.MISSION, 0, 6)
@@ -30,11 +36,11 @@ def test_where_a_robot_leads_that_cannot_stand_is_a_mean_of_episodes(ant) -> Non
 
 def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(hexapod) -> None:
     repertoire, _ = hexapod
-    outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
+    outcomes = of(repertoire)
     outcomes.simulate([0], headings=(0.0, 2.0, np.pi))
     ahead, turned = Way(0), Way(0, 2.0)
-    assert (outcomes.ways, outcomes.rows) == ([ahead, turned, Way(0, np.pi)], [0])
-    paths, _ = outcomes.predicted(outcomes.ways)
+    assert (list(outcomes.beliefs.known), outcomes.beliefs.rows) == ([ahead, turned, Way(0, np.pi)], [0])
+    paths, _ = outcomes.predicted(list(outcomes.beliefs.known))
     assert paths[2] == pytest.approx(paths[0], abs=0.02)
     paths, _ = outcomes.predicted([ahead, turned])
     assert paths[1] == pytest.approx(paths[0], abs=0.02)
@@ -43,8 +49,7 @@ def test_where_a_robot_that_sees_no_target_leads_depends_on_no_heading(hexapod) 
 
 def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(hexapod) -> None:
     repertoire, _ = hexapod
-    twin, measures = Twin(Thinking(repertoire, 10)), repertoire.gaits.measures
-    outcomes = Outcomes(twin, measures)
+    outcomes = of(repertoire)
     outcomes.simulate([0, 1, 2])
     ways = [Way(0), Way(1), Way(2)]
     before, falls = outcomes.predicted(ways)
@@ -61,15 +66,15 @@ def test_stretches_correct_what_gaits_like_theirs_are_expected_to_do(hexapod) ->
     first, last = (Pose(*before[0, sample]) for sample in (1, 5))
     corrected = continued[0, 3] - (after[0, 3] - before[0, 3])
     assert corrected == pytest.approx(last.seen_from(first), abs=1e-6)
-    outcomes.believe(Lost("left_front"))
-    assert outcomes.rows == []
+    outcomes.beliefs.believe(Cause.sure(Lost("left_front")))
+    assert outcomes.beliefs.rows == []
 
 
 def test_the_shorter_a_stretch_the_less_it_tells(hexapod) -> None:
     repertoire, _ = hexapod
     corrections = []
     for places in (1, 4, 10):
-        outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
+        outcomes = of(repertoire)
         outcomes.simulate([0])
         before = outcomes.predicted([Way(0)])[0][0]
         slow = Pose(float(before[places - 1, 0]) - 0.05 * places, *map(float, before[places - 1, 1:]))
@@ -82,9 +87,9 @@ def test_the_shorter_a_stretch_the_less_it_tells(hexapod) -> None:
 @pytest.mark.parametrize("length", [74, 110])
 def test_a_gait_that_does_what_is_expected_corrects_nothing(hexapod, length: int) -> None:
     repertoire, _ = hexapod
-    outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
+    outcomes = of(repertoire)
     outcomes.simulate([0])
-    path = np.vstack([np.zeros(3), outcomes.known[Way(0)][0]])
+    path = np.vstack([np.zeros(3), outcomes.beliefs.known[Way(0)][0]])
     x, y, yaw = (np.interp(length / outcomes.every, range(len(path)), column) for column in path.T)
     before, _ = outcomes.predicted([Way(0)])
     outcomes.observe(Way(0), Pose(x, y, yaw + 2 * np.pi), length, going=False)
@@ -93,24 +98,24 @@ def test_a_gait_that_does_what_is_expected_corrects_nothing(hexapod, length: int
 
 def test_corrections_hold_as_long_as_the_belief_does(hexapod) -> None:
     repertoire, _ = hexapod
-    outcomes = Outcomes(Twin(Thinking(repertoire, 10)), repertoire.gaits.measures)
+    outcomes = of(repertoire)
     lost = Lost("left_front")
-    outcomes.believe(lost)
+    outcomes.beliefs.believe(Cause.sure(lost))
     outcomes.simulate([0])
     before, _ = outcomes.predicted([Way(0)])
     outcomes.observe(Way(0), Pose(3.0), 100, going=False)
-    outcomes.believe(lost)
+    outcomes.beliefs.believe(Cause.sure(lost))
     assert outcomes.predicted([Way(0)])[0][0, -1, 0] > before[0, -1, 0] + 0.5
-    outcomes.forget()
+    outcomes.beliefs.forget()
     outcomes.simulate([0])
     np.testing.assert_array_equal(outcomes.predicted([Way(0)])[0], before)
 
 
 def test_a_gait_on_its_way_falls_as_much_sooner_as_its_path_is_shorter(hexapod) -> None:
-    outcomes = Outcomes(Twin(Thinking(hexapod[0], 10)), hexapod[0].gaits.measures)
+    outcomes = of(hexapod[0])
     outcomes.simulate([0, 1])
     for row, fall in ((0, 150), (1, 30)):
-        outcomes.healthy[Way(row)] = outcomes.healthy[Way(row)][0], fall
+        outcomes.beliefs.healthy[Way(row)] = outcomes.beliefs.healthy[Way(row)][0], fall
     ways = [Way(0), Way(1)]
     assert outcomes.predicted(ways)[1].tolist() == [150, 30]
     assert outcomes.predicted(ways, 0)[1].tolist() == [150 - 2 * outcomes.every, 30]

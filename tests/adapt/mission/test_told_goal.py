@@ -1,9 +1,11 @@
 """Robots that are told where the goal is, again and again."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from adapt.mission.outcomes import Way
+from adapt.mission.beliefs import Way
 from adapt.mission.steering import HEADINGS, Steering
 from adapt.mission.world import Stretch
 from robots.pose import Pose
@@ -17,12 +19,12 @@ COLUMNS = trace_columns(1, 1)
 class Gaits:
     """Outcomes of gaits that get so far in five seconds towards targets in front, and behind [m]."""
 
-    every, steps, damage, columns = EVERY, STEPS, "front_left:dead", COLUMNS
+    every, steps, columns = EVERY, STEPS, COLUMNS
 
     def __init__(self, known: dict[int, tuple[float, float]], falling: tuple[int, ...] = ()) -> None:
         self._known, self._falling = known, falling
-        self.rows = [*known, 99]
-        self.known = [Way(row, heading) for row in known for heading in HEADINGS] + [Way(99)]
+        ways = [Way(row, heading) for row in known for heading in HEADINGS] + [Way(99)]
+        self.beliefs = SimpleNamespace(damage="front_left:dead", known=ways)
 
     def predicted(self, ways: list[Way]) -> tuple[np.ndarray, np.ndarray]:
         paths = np.zeros((len(ways), 10, 3))
