@@ -43,8 +43,17 @@ def states() -> Table:
     )
 
 
+def numbers() -> Table:
+    """The constants by which a robot on a mission decides, as the files say themselves."""
+    yield "file", "constant", "value", "what it is"
+    for name in ("planner", "steering", "outcomes", "monitor", "surprises", "diagnosis", "knowledge"):
+        text = (DOCS.parent / "adapt" / "mission" / f"{name}.py").read_text()
+        for constant, value, words in re.findall(r"^_?([A-Z_]+) = (.+?)  # (.+)$", text, re.MULTILINE):
+            yield f"`{name}`", f"`{constant}`", f"`{value}`", words
+
+
 TABLES: dict[str, Callable[[], Table]] = {
-    one.__name__: one for one in (selectors, observations, measures, states)
+    one.__name__: one for one in (selectors, observations, measures, states, numbers)
 }
 
 

@@ -26,12 +26,11 @@ from robots.simulation.trace import TraceColumns
 from robots.stance import turned
 
 TRIAL = 2.0  # [s] of a trial, and of what is simulated to find out what is wrong
-_LISTED = 80  # gaits that are simulated on what is believed: so many by what is expected of them ...
-_TURNING = 30  # ... and so many of those that turn most to either side
-_BATCHES = 4  # of these, each with the best of what is left
-# log likelihood that each fault must be worth: trials of a mission begin in states that are not simulated
-_PRICE = 9.0
-_TRIALS = 100  # of a mission, more than it ever makes
+_LISTED = 80  # gaits of which most is expected that are simulated on what is believed
+_TURNING = 30  # gaits that turn most to either side that are simulated, too
+_BATCHES = 4  # batches of these, each with the best of what is left
+_PRICE = 9.0  # log likelihood that each fault must be worth: trials begin in states that are not simulated
+_TRIALS = 100  # trials of a mission, more than it ever makes
 _ELSEWHERE = 0.1  # [rad] by which a joint of a robot that stands is not where its servo was told to be
 
 

@@ -28,15 +28,15 @@ from robots.simulation.backend import Backend
 from robots.simulation.trace import TraceColumns
 
 PATH = 5.0  # [s] that each gait is simulated for to plan with
-_STEP_COST = 4.5e-6, 1.2e-6  # [s] of a core for a physics step, and more for each degree of freedom
-# Episodes of each gait on a damaged robot, where one that walks may also fall, and on one that cannot stand
-_EPISODES, _UNSTEADY = 2, 6
+_STEP_COST = 4.5e-6, 1.2e-6  # [s] of a core for a physics step, and for each degree of freedom in it
+_EPISODES = 2  # episodes of each gait on a damaged robot, where one that walks may also fall
+_UNSTEADY = 6  # episodes of each gait on a robot that cannot stand
 _STEERED = 6  # gaits that are simulated with targets all around on a damaged robot
 _LISTED = 40  # gaits that a search starts from, of those that get far with what is wrong before they fall
 _REHEARSED = 5  # gaits that are tried first, of those that were rehearsed with what is wrong
 _OTHER = 0.3  # [rad] by which the goal must lie elsewhere for a search to begin anew
-_PARTS = 4  # in which the remaining gaits are simulated; it plans with each part once that is done
-_STUCK = 0.1  # of the speed of the fastest gait
+_PARTS = 4  # parts in which the remaining gaits are simulated: it plans with each once that is done
+_STUCK = 0.1  # share of the fastest gait's speed below which a robot that cannot stand up is stuck
 
 
 class Knowledge:

@@ -16,17 +16,16 @@ from robots.simulation.backend import ModelBatch
 from robots.simulation.trace import TraceColumns
 
 WINDOW = 1.0  # [s] that a vector of features sums up: the period of the included periodic gaits
-_MODELS = 12  # of the robot, on each of which an episode of a gait tells what is usual
+_MODELS = 12  # models of the robot, on each of which an episode of a gait tells what is usual
 _LARGEST = 6.0  # standardised residual beyond which more is no more evidence
-# by which features may always differ: of joints [rad] and [N m], the torso, the path, and feet [share]
-_FLOORS = (0.03, 0.05, 0.03, 0.03, 0.08)
-ALLOWANCE = 1.5  # of the sums: standard deviations by which a window may exceed the usual for nothing
-THRESHOLD = 11.0  # of the sums, at which the monitor gives the alarm
+_FLOORS = (0.03, 0.05, 0.03, 0.03, 0.08)  # least scales: joints [rad], [N m], torso [rad], path [m], feet
+ALLOWANCE = 1.5  # standard deviations by which a window may exceed the usual without adding to the sums
+THRESHOLD = 11.0  # value of a sum at which the monitor gives the alarm
 _MOST = 10.0  # standard deviations that a window counts at most: no single one gives the alarm
-_MOST_AT_FIRST = 4.5  # likewise after a change of gait, of which the window still holds some
-_LEAST_SCALE = 0.15
-_WORKS = 0.1  # of the torque of other joints, at which such a motor works again
-_SILENT = 0.1  # of the least torque that is usual of a motor, below which it gives none
+_MOST_AT_FIRST = 4.5  # the same after a change of gait, of which the window still holds some
+_LEAST_SCALE = 0.15  # least standard deviation of a statistic between windows of one robot
+_WORKS = 0.1  # share of the torque of other joints at which a motor that was dead or lost works again
+_SILENT = 0.1  # share of the least torque that is usual of a motor, below which it gives none
 
 
 @dataclass(frozen=True, eq=False)

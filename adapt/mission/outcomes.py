@@ -19,7 +19,7 @@ _SETTING_OFF = 2  # samples until a gait is on its way
 _REACH = 0.4  # length scale over which what a model is off by is alike, in units of the measures
 _OFF = 0.3  # standard deviation of what a model is off by, as a share of the gaits' spread
 _COMMON = 0.5  # share of that variance that all gaits have in common
-_NOISE = 0.1, 2.0  # standard deviation of a stretch of so many seconds, likewise; it falls with its length
+_NOISE = 0.1, 2.0  # standard deviation, likewise, of a stretch of so many seconds; it falls with its length
 
 
 class Outcomes:

@@ -7,13 +7,13 @@ import numpy as np
 from adapt.mission.outcomes import SAMPLE
 from robots.pose import Pose
 
-FALL = 25.0  # seconds that a fall costs: those of being set upright, and what it lost by then
-_SWITCH = 0.5  # seconds that a change of gait costs
-_USUAL = 0.8  # of the fastest gaits' speed ahead and turning rate, which the rest of the way is taken to have
+FALL = 25.0  # [s] that a fall costs: those of being set upright, and what it lost by then
+_SWITCH = 0.5  # [s] that a change of gait costs
+_USUAL = 0.8  # share of the fastest gaits' speed and turning rate that the rest of the way is taken to have
 _SHORTEST = 4  # samples of a stretch that does not end at the goal
-_AIM = 0.7  # of the distance at which the goal is reached: what comes out is not quite what was planned
+_AIM = 0.7  # share of the distance at which a goal is reached, to plan with: not all goes as planned
 _DEPTH = 3  # stretches that are looked ahead
-_WIDTH = 32  # of the search: ways that are followed further
+_WIDTH = 32  # beginnings of ways that the search follows further
 
 
 class PlannedStretch(NamedTuple):

@@ -13,18 +13,17 @@ from adapt.mission.planner import FALL
 from adapt.mission.world import Stretch, Until, World, go_on
 from robots.pose import Pose, wrapped_angle
 
-# Headings with which gaits begin that are to steer [rad], see `Way`: those that see a target, and those that
-# hold a heading
-HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))
-HELD = (-0.4, 0.0, 0.4)
-_SAMPLES = 4  # of a stretch, after each of which the gait is told anew where to go
-_KNOWN = 8.0  # seconds of walking that the simulation of a gait counts as much as
+HEADINGS = tuple(np.pi / 4 * np.arange(-3, 5))  # [rad] with which gaits that see a target also run, see `Way`
+HELD = (-0.4, 0.0, 0.4)  # [rad] with which gaits that hold a heading also run
+_SAMPLES = 4  # samples of a stretch, after each of which the gait is told anew where to go
+_KNOWN = 8.0  # [s] of walking that the simulation of a gait counts as much as
 _AROUND = 4.0  # [m] distance from its goal up to which a robot can be found to walk round it
-_ASIDE = np.radians(60)  # smallest angle between its course and the direction of the goal while it does so
-_STRAIGHT = 4.0  # seconds that it then walks straight on
-_FAR, _MOST_OFF = 0.4, 1.0  # share of the way and radians aside of a stretch that tells where a gait leads
+_ASIDE = np.radians(60)  # least angle between its course and the direction of the goal while it does so
+_STRAIGHT = 4.0  # [s] that it then walks straight on
+_FAR = 0.4  # share of the expected way from which on a stretch tells where a gait leads
+_MOST_OFF = 1.0  # [rad] aside of what was told up to which it does
+_GAIN = 0.3  # share of what a stretch tells that is believed
 _SLOWEST = 0.01  # [m/s] that a gait is taken to promise at least
-_GAIN = 0.3  # of what it tells
 _AHEAD = np.radians(45)  # change of what a gait is told up to which it goes on as in episodes straight ahead
 _LOYAL = 0.6  # share of the best gait's speed from which on the robot goes on with the gait on its way
 

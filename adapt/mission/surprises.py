@@ -9,10 +9,10 @@ from adapt.mission.states import Outcome
 
 _FRESH = 2  # stretches without a surprise since a diagnosis, up to which one is about the same damage
 _WARY = 3  # stretches after a surprise that it walked on from, in which another one may be looked into
-_SURE = 3  # surprises on end that it walks on from, where a second trial said the same as the first; or one
+_SURE = 3  # surprises on end that it walks on from after a second trial that said the same; 1 otherwise
 _LONG = 10  # stretches without a surprise, after which another one is no longer about the same
-_STUMBLE = 0.5  # by which a stumble makes a gait's next fall more probable
-_UNPROVEN = 0.3  # by which a fall is more probable of gaits that a damaged robot has not walked with yet
+_STUMBLE = 0.5  # probability that a stumble adds to a gait's next fall
+_UNPROVEN = 0.3  # probability that is added to falls of gaits that a damaged robot has not walked with yet
 
 
 class Surprises:
