@@ -21,6 +21,7 @@ from adapt.mission.states import State
 from adapt.mission.world import ASSISTANCE, Stretch
 from adapt.rehearsal.table import Table
 from adapt.requests import MissionRequest
+from adapt.selectors.catalogue import find_selector
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
@@ -244,13 +245,14 @@ def test_a_mission_in_python_writes_a_log(hexapod, tmp_path: Path) -> None:
     log, clocks = tmp_path / "log.jsonl", []
     mission = surefoot.Mission(
         hexapod[0], seconds=1.0, log=log, on_step=lambda world: clocks.append(world.clock),
-        think_episodes=20, refine=5, seed=3,
+        think_episodes=20, refine=5, seed=3, selector=find_selector("self-model").kind,
     )  # fmt: skip
     assert not log.exists()
     events = list(mission)
     assert clocks[-1] == pytest.approx(1.0)
     asked, logged = read_log(log)
     assert (asked.seconds, asked.think_episodes, asked.refine, asked.seed) == (1.0, 20, 5, 3)
+    assert asked.selector == "self-model", "a class goes by its name"
     assert [event.line() for event in logged] == [event.line() for event in events]
     full = tmp_path / "full.jsonl"
     full.symlink_to("/dev/full")
