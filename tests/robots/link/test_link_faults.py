@@ -492,3 +492,18 @@ def reach_a_robot(robot: Robot, parameters: np.ndarray, act: Callable[[str], Non
             assert link.damped < 20
             assert server.timing.damped < 20
         RemoteLink(robot, address).close()  # it still hears hellos, and tells states
+
+
+@pytest.mark.parametrize(("stiff", "patience"), [(True, 2.0), (False, 0.5)])
+def test_another_computer_may_drive_once_nobody_did_for_a_while(gait, monkeypatch, stiff, patience) -> None:
+    rig = Rig(monkeypatch, gait[0])
+    link = rig.link()
+    for _ in range(5):
+        link.act(np.zeros(gait[0].action_dim)) if stiff else link.damp()
+        rig.sleep(gait[0].control_step)
+    rig.sleep(patience - 0.2)
+    assert rig.say_hello().refusal, "it may have gone for a moment"
+    rig.sleep(0.3)
+    assert rig.say_hello().session
+    link.close()
+    rig.server.close()
