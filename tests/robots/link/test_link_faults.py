@@ -177,6 +177,12 @@ def senses(*quaternion: float) -> Begin:
     return begin
 
 
+def senses_for_a_moment(rig: Rig) -> None:
+    sound = rig.machine.state
+    senses(0, 0, 0, 0)(rig)
+    rig.at(rig.now + 0.1, lambda: setattr(rig.machine, "state", sound))
+
+
 def tipped_over(rig: Rig) -> None:
     rig.machine._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
 
@@ -409,6 +415,7 @@ FAULTS = (
     Fault("it falls", DAMPS, 0.06, tipped_over, "fall"),
     Fault("the bridge to its motors fails", DAMPS, 0.02, motors_fail,
         "motors failed, and it is damped until the next hello: 'no bus'"),
+    Fault("the bridge reads a quaternion of zeros for 0.1 s", GOES_ON, 0, senses_for_a_moment),
     Fault("the bridge reads a quaternion of zeros", DAMPS, 0.24, senses(0, 0, 0, 0),
         "sensors tell nothing sound"),
     Fault("the bridge reads what is not finite", DAMPS, 0.24, senses(np.nan, 0, 0, 0),
