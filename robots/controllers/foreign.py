@@ -19,7 +19,7 @@ class Foreign:
     """A policy from i inputs to o outputs; InvalidFileError where onnxruntime finds none in a file."""
 
     def __init__(self, content: bytes, origin: str) -> None:
-        self._session = _session(content, origin)
+        self._session = open_session(content, origin)
         first, *states = self._session.get_inputs()
         actions, *after = self._session.get_outputs()
         widths = first.shape[-1:] + actions.shape[-1:]
@@ -87,12 +87,13 @@ class Foreign:
             raise InvalidFileError(f"{origin} makes numbers of an observation of zeros that are not finite")
 
 
-def _session(content: bytes, origin: str) -> Any:
+def open_session(content: bytes, origin: str) -> Any:
+    """A graph for onnxruntime, on one thread; InvalidFileError where it is none."""
     try:
         import onnxruntime
     except ImportError as error:
         raise SurefootError(
-            "this policy is run by onnxruntime, which is not installed: pip install onnxruntime"
+            f"{origin} is run by onnxruntime, which is not installed: pip install onnxruntime"
         ) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

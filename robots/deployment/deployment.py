@@ -39,6 +39,7 @@ class Telemetry:
     rates: np.ndarray  # at which the torso turns about its own axes [rad/s], (t, 3)
     speeds: np.ndarray  # of the torso along its own heading, horizontally [m/s], (t,)
     joint_angles: np.ndarray  # [rad], (t, j); NaN where the joint is lost
+    joint_speeds: np.ndarray  # [rad/s], (t, j); NaN likewise
     torques: np.ndarray  # that motors give [N m or N], (t, j); 0 where the joint or the motor is lost
     commands: np.ndarray  # what the controller told each joint, (t, j)
     actions: np.ndarray  # what arrived at the motors, in [-1, 1], (t, j); 0 where the motor is lost
@@ -174,13 +175,15 @@ def _row(data: mujoco.MjData, stepper: Stepper, command: np.ndarray) -> dict[str
     mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
     angles = Rotation.from_quat(torso.xquat, scalar_first=True).as_euler("xyz")
     speed = np.cos(angles[2]) * velocity[3] + np.sin(angles[2]) * velocity[4]
-    state = stepper.state
+    state, rates = stepper.state, robot.description.position_rates
+    slowed = np.array([rates.get(joint, 1.0) for joint in robot.description.joints])
     return {
         "positions": torso.xpos.copy(),
         "angles": angles,
         "rates": torso.xmat.reshape(3, 3).T @ velocity[:3],
         "speeds": speed,
         "joint_angles": _of_joints(robot, data.qpos, robot.model.jnt_qposadr, robot.faults.fixed, np.nan),
+        "joint_speeds": _of_joints(robot, data.qvel, robot.model.jnt_dofadr, {}, np.nan) * slowed,
         "torques": _of_joints(robot, data.qfrc_actuator, robot.model.jnt_dofadr, {}, 0.0),
         "commands": np.asarray(command, np.float64),
         "actions": state.action.astype(np.float64),

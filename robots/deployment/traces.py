@@ -29,6 +29,7 @@ def column_names(joints: Sequence[str], feet: Sequence[str]) -> dict[str, list[s
         "rates": [f"{axis} rate [rad/s]" for axis in axes],
         "speeds": ["forward speed [m/s]"],
         "joint_angles": [f"{joint} angle [rad]" for joint in joints],
+        "joint_speeds": [f"{joint} speed [rad/s]" for joint in joints],
         "torques": [f"{joint} torque [N m]" for joint in joints],
         "commands": [f"{joint} command [-1..1]" for joint in joints],
         "actions": [f"{joint} action [-1..1]" for joint in joints],
@@ -58,12 +59,20 @@ def read_trace(path: Path, robot: Robot, sensors: Sequence[str] = SENSORS) -> tu
         rows that are missing.
     """
     try:
-        table = pd.read_csv(io.StringIO(read_text(path)), dtype=str, keep_default_na=False)
-        return _read(table, robot, sensors)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InvalidFileError(f"{path} is no trace of the {robot.name}: it is no whole CSV") from error
+        return _read(read_table(path), robot, sensors)
     except InvalidValueError as error:
         raise InvalidFileError(f"{path} is no trace of the {robot.name}: {error}") from error
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """The texts of a CSV whose first row names the columns."""
+    try:
+        table = pd.read_csv(io.StringIO(read_text(path)), dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InvalidValueError("it is no whole CSV") from error
+    if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first fields for names of rows then
+        raise InvalidValueError("its rows have more fields than its first row names")
+    return table
 
 
 def _read(table: pd.DataFrame, robot: Robot, sensors: Sequence[str]) -> tuple[str, np.ndarray]:
@@ -83,7 +92,7 @@ def _read(table: pd.DataFrame, robot: Robot, sensors: Sequence[str]) -> tuple[st
     gaits = table["gait"].unique()
     if len(gaits) > 1:
         raise InvalidValueError(f"it is of several gaits: {shown(gaits[0])} and {shown(gaits[1])}")
-    steps = _steps(np.diff(values[:, 0]), robot.control_step)
+    steps = steps_between(np.diff(values[:, 0]), robot.control_step)
     rows = np.repeat(np.arange(len(values)), np.append(steps, 1).astype(int))
     trace, j = values[rows[: robot.description.episode_steps], 1:], len(robot.description.joints)
     trace[:, j : 2 * j] = (trace[:, j : 2 * j] - robot.joint_middles) / robot.joint_half_ranges
@@ -99,8 +108,6 @@ def _numbers(table: pd.DataFrame, sensor_of: Mapping[str, str]) -> np.ndarray:
     values = np.array([pd.to_numeric(table[name], errors="coerce") for name in names], np.float64).T
     if not len(table):
         raise InvalidValueError("it has no rows")
-    if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first fields for names of rows then
-        raise InvalidValueError("its rows have more fields than its first row names")
     commands, contacts = (
         np.isin([sensor_of.get(name, "?") for name in names], [kind]) for kind in ("", "contacts")
     )
@@ -119,7 +126,7 @@ def _numbers(table: pd.DataFrame, sensor_of: Mapping[str, str]) -> np.ndarray:
     return values
 
 
-def _steps(seconds: np.ndarray, control_step: float) -> np.ndarray:
+def steps_between(seconds: np.ndarray, control_step: float) -> np.ndarray:
     """Number of control steps from each row to the next, from the times between them [s]."""
     step = float(np.median(seconds)) if len(seconds) else control_step  # whatever few rows were lost
     if abs(step / control_step - 1) > _OFF:

@@ -70,15 +70,11 @@ class Observer:
                 `last_action`, (j,), 0 before the first;
                 the `command`, a speed [m/s] and a turn to the left [rad/s], which may change at any time.
         """
-        readings = np.zeros(len(self._gain))
         values = {name: self._checked(name, value) for name, value in given.items()}
         if missing := [name for name in self.needs if name not in values]:
             needs, lacking = ", ".join(self.needs), ", ".join(missing)
             raise InvalidValueError(f"observations of {self.robot.name} need {needs}; missing: {lacking}")
-        for name, value in values.items():
-            places = self._places[name]
-            readings[places] = self._quantities_of(name, value)[: len(places)]
-        limit = OBSERVATION_LIMIT
+        readings, limit = self.quantities(**values), OBSERVATION_LIMIT
         seen = np.clip(self._gain * (readings - self._zero), -limit, limit).astype(np.float32)
         if not len(self._entries):
             return seen
@@ -90,6 +86,14 @@ class Observer:
         self._step += 1
         self._commanded += turn * self.robot.control_step
         return observation
+
+    def quantities(self, **given: np.ndarray) -> np.ndarray:
+        """What each of `robot.channels` says by these readings, in its unit; NaN where none of them tells."""
+        found = np.full(len(self._gain), np.nan)
+        for name, value in given.items():
+            places = self._places[name]
+            found[places] = self._quantities_of(name, value)[: len(places)]
+        return found
 
     def _checked(self, name: str, value: Any) -> np.ndarray:
         if name not in self._sizes:

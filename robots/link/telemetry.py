@@ -156,17 +156,20 @@ class McapLog:
 
 
 def write_mcap(telemetry: Telemetry, path: Path, *, gait: str) -> None:
-    """Write the telemetry of a run in the simulation, whose joint speeds it does not have."""
+    """Write the telemetry of a run in the simulation."""
     turned = Rotation.from_euler("xyz", telemetry.angles.reshape(-1, 3)).as_quat(scalar_first=True)
-    columns = telemetry.joint_angles, telemetry.torques, turned, telemetry.rates, telemetry.positions
+    joints = telemetry.joint_angles, telemetry.joint_speeds, telemetry.torques
+    columns = *joints, turned, telemetry.rates, telemetry.positions
     rows = zip(telemetry.times.tolist(), *columns, telemetry.commands, telemetry.contacts, strict=True)
     with (
         replace_file(path) as temporary,
         McapLog(path, telemetry.joints, telemetry.feet, gait=gait, into=temporary) as log,
     ):
-        for time, joints, torques, attitude, rates, place, action, contacts in rows:
+        for time, angles, speeds, torques, attitude, rates, place, action, contacts in rows:
             log.write(
-                Reading(time, joints, (), torques, attitude, rates, None, place, action, contacts, "driven")
+                Reading(
+                    time, angles, speeds, torques, attitude, rates, None, place, action, contacts, "driven"
+                )
             )
 
 
@@ -181,6 +184,7 @@ def write_link_csv(
         "angles": [angles(moment.state) for moment in moments],
         "rates": [reading.rates for reading in readings],
         "joint_angles": [reading.positions for reading in readings],
+        "joint_speeds": [reading.speeds for reading in readings],
         "torques": [reading.torques for reading in readings],
         "commands": [reading.action for reading in readings],
         "contacts": [[force > 0 for force in reading.contacts] for reading in readings],

@@ -1,10 +1,12 @@
 """`surefoot export`."""
 
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from repertoire.repertoire import Which
+from robots.errors import InvalidFileError
 from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console, gait_options
 
 
@@ -24,14 +26,30 @@ from surefoot.commands.console import AnyPath, RepertoireFile, check_different, 
     help="Write the folder that Unitree's RL deployment loads: params/deploy.yaml and exported/policy.onnx.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
-def export(file: Path, gait: Which, onnx: Path | None, unitree: Path | None, overwrite: bool) -> None:
+@click.option(
+    "--check",
+    "log",
+    type=AnyPath,
+    metavar="LOG",
+    help="Write nothing: replay this .csv or .mcap of a robot through the gait, or the GAIT.onnx that is "
+    "there, and name what differs. The exit code is 1 then.",
+)
+def export(
+    file: Path, gait: Which, onnx: Path | None, unitree: Path | None, overwrite: bool, log: Path | None
+) -> None:
     """Write one gait of the repertoire FILE for the computer of a robot."""
     from robots.files.atomic import check_writable, file_exists, make_folder
     from robots.link.export import onnx_model, unitree_files, write_deploy_yaml, write_onnx
     from surefoot.shipped import chosen
 
+    if log is not None:
+        if unitree is not None or overwrite:
+            raise click.UsageError("--check writes nothing: leave out --unitree and --overwrite")
+        _check(file, gait, onnx, log)
     if onnx is None and unitree is None:
-        raise click.UsageError("say what to write: --onnx GAIT.onnx, --unitree FOLDER or both")
+        raise click.UsageError(
+            "say what to write: --onnx GAIT.onnx, --unitree FOLDER or both; or what to compare: --check LOG"
+        )
     if onnx is not None and onnx.suffix.lower() != ".onnx":
         raise click.UsageError(f"{onnx} must end in .onnx")
     policy, described = (
@@ -57,3 +75,28 @@ def export(file: Path, gait: Which, onnx: Path | None, unitree: Path | None, ove
         write_deploy_yaml(described, files[1])
     for path in written:
         console.print(f"saved {path}: {name} of the {robot.name}, {robot.control_step:g} s a control step")
+
+
+def _check(file: Path, gait: Which, onnx: Path | None, log: Path) -> NoReturn:
+    """Compare a log with a gait, or with its file."""
+    from robots.files.texts import MOST, read_bytes
+    from robots.link.check import Exported, differences
+    from robots.link.export import onnx_model
+    from robots.link.interface import Interface
+    from robots.link.logs import read_log
+    from surefoot.shipped import chosen
+
+    repertoire, row, _ = chosen(file, gait)
+    robot, name = repertoire.robot, repertoire.label(row)
+    if onnx is None:
+        content = onnx_model(robot, repertoire.gaits.solutions[row], gait=name).SerializeToString()
+    else:
+        content = read_bytes(onnx, MOST)
+    exported = Exported(content, str(onnx or name))
+    if exported.told["model"] != Interface.of(robot).model_hash:
+        raise InvalidFileError(f"{onnx} is of another robot than {file}: they differ in their models")
+    wrong, words = differences(exported, read_log(log, robot, exported.told), robot)
+    for sentence in wrong or [f"{log} fits {onnx or name}"]:
+        console.print(sentence)
+    console.print(words)
+    click.get_current_context().exit(bool(wrong))

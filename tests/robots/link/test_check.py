@@ -1,0 +1,215 @@
+"""A log that was made with one thing wrong: `surefoot export --check` names it."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import surefoot
+from robots.deployment.deployment import deploy
+from robots.errors import InvalidFileError
+from robots.link.check import Exported, differences
+from robots.link.export import onnx_model
+from robots.link.logs import Log, read_log
+from robots.simulation.stepper import Stepper
+from tests.robots.link.test_export import channels_of, quadruped, random_gait
+
+STEPS = 60
+
+
+class Walk:
+    """The best gait of the Ant as a file, and a log of it."""
+
+    def __init__(self) -> None:
+        repertoire = surefoot.load("ant")
+        self.robot, solution = repertoire.robot, repertoire.gaits.solutions[repertoire.find("best")]
+        self.gait = Exported(onnx_model(self.robot, solution, gait="best").SerializeToString(), "gait.onnx")
+        self.names = [column["name"] for column in self.gait.told["obs"]]
+        stepper, seen, told = Stepper(self.robot), [], []
+        stepper.reset(3)
+        for _ in range(STEPS):
+            known = channels_of(stepper)
+            seen.append([known[name] for name in self.names])
+            told.append(np.clip(stepper.action(solution), -1, 1))
+            stepper.step(told[-1])
+        self.seen, self.told = np.array(seen), np.array(told, np.float64)
+        self.joints = list(self.robot.description.joints)
+
+    def columns(self, *ends: str) -> list[int]:
+        return [place for place, name in enumerate(self.names) if name.endswith(ends)]
+
+    def found(self, seen: np.ndarray, told: np.ndarray | None = None) -> list[str]:
+        """What is found where the robot saw this, and told this of what followed, but the log is right."""
+        told = self.gait.actions(seen) if told is None else told
+        return list(differences(self.gait, Log(self.seen, told), self.robot)[0])
+
+
+@pytest.fixture(scope="module")
+def walk() -> Walk:
+    return Walk()
+
+
+def test_a_log_of_the_simulation_fits(walk: Walk) -> None:
+    wrong, words = differences(walk.gait, Log(walk.seen, walk.told), walk.robot)
+    assert wrong == []
+    assert words == f"{STEPS} control steps: actions differ by 0.00% of their size"
+
+
+@pytest.mark.parametrize("factor", [1 / 20, 57.29578, -3.0])
+def test_a_wrong_unit_is_named(walk: Walk, factor: float) -> None:
+    seen = walk.seen.copy()
+    seen[:, walk.columns("hip speed", "ankle speed")] *= factor
+    size = "20 times too small" if factor < 1 else "57.3 times too large, as degrees for radians"
+    size = "3 times too large and has the opposite sign" if factor < 0 else size
+    assert walk.found(seen) == [f"joint_speed looks {size}"]
+
+
+def test_a_sign_is_named(walk: Walk) -> None:
+    seen = walk.seen.copy()
+    seen[:, walk.columns("upward speed")] *= -1
+    assert walk.found(seen) == ["upward speed has the opposite sign"]
+
+
+def test_a_joint_that_turns_the_other_way_is_named(walk: Walk) -> None:
+    seen = walk.seen.copy()
+    seen[:, walk.columns("back_left_ankle position", "back_left_ankle speed")] *= -1
+    told = walk.gait.actions(seen)
+    told[:, walk.joints.index("back_left_ankle")] *= -1
+    assert walk.found(seen, told) == ["back_left_ankle has the opposite sign"]
+
+
+def swap(walk: Walk, rows: np.ndarray, names: list[str], one: str, other: str) -> np.ndarray:
+    order = [
+        names.index(re.sub(one, other, name) if one in name else re.sub(other, one, name)) for name in names
+    ]
+    return rows[:, order]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        ("front_left_hip", "front_left_ankle", "front_left_hip and front_left_ankle are swapped"),
+        ("back_left_", "back_right_", "the leg back_left and the leg back_right are swapped"),
+    ],
+)
+@pytest.mark.parametrize("where", ["", " in positions and speeds", " in commands"])
+def test_what_is_swapped_is_named(walk: Walk, one: str, other: str, words: str, where: str) -> None:
+    seen, contacts = walk.seen, walk.columns("contact")
+    if where != " in commands":
+        seen = swap(walk, seen, walk.names, one, other)
+        seen[:, contacts] = walk.seen[:, contacts]
+    told = walk.gait.actions(seen)
+    if where != " in positions and speeds":
+        told = swap(walk, told, walk.joints, one, other)
+    assert walk.found(seen, told) == [words + where]
+
+
+def test_a_lag_is_named(walk: Walk) -> None:
+    told = walk.gait.actions(walk.seen)
+    assert walk.found(walk.seen, told[[0, 0, *range(STEPS - 2)]]) == ["commands lag by 2 control steps"]
+
+
+def test_limits_are_named(walk: Walk) -> None:
+    seen, speeds = walk.seen.copy(), walk.columns("hip speed", "ankle speed")
+    seen[:, speeds] = np.clip(seen[:, speeds], -5, 5)  # [rad/s], as where clips come before scales
+    assert walk.found(seen) == ["joint_speed stays within ±5"]
+    told = walk.gait.actions(walk.seen)
+    joint = walk.joints.index("front_right_ankle")
+    told[:, joint] = np.clip(told[:, joint], -0.2, 0.4)
+    size = walk.gait.told["actions"][joint]["scale"]
+    expected = f"the command of front_right_ankle stays from {-0.2 * size:.3g} to {0.4 * size:.3g} N m"
+    assert walk.found(walk.seen, told) == [expected]
+
+
+def test_scales_and_offsets_of_commands_are_named(walk: Walk) -> None:
+    told = walk.gait.actions(walk.seen)
+    assert walk.found(walk.seen, 0.5 * told) == ["every action looks 2 times too small"]
+    told[:, 2] += 0.1
+    expected = (
+        f"the command of {walk.joints[2]} is off by {0.1 * walk.gait.told['actions'][2]['scale']:.3g} N m"
+    )
+    assert walk.found(walk.seen, told) == [expected]
+
+
+def test_faults_are_named_together_and_through_noise(walk: Walk) -> None:
+    seen = walk.seen + 0.003 * np.random.default_rng(1).normal(size=walk.seen.shape)
+    assert walk.found(seen) == []
+    seen[:, walk.columns("hip speed", "ankle speed")] /= 20
+    told = walk.gait.actions(seen)[[0, *range(STEPS - 1)]]
+    found = sorted(walk.found(seen, told))
+    assert found[0] == "commands lag by 1 control step"
+    assert 15 < float(found[1].removeprefix("joint_speed looks ").split()[0]) < 30
+
+
+def test_what_nothing_explains_is_said(walk: Walk) -> None:
+    told = np.random.default_rng(1).uniform(-1, 1, walk.told.shape)
+    assert "no scale, sign, order, lag or limit" in walk.found(walk.seen, told)[0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "mcap"])
+@pytest.mark.parametrize("source", ["hexapod", "quadruped"])
+def test_telemetry_fits_the_gait_that_made_it(run, source: str, ending: str, tmp_path: Path) -> None:
+    log = tmp_path / f"walk.{ending}"
+    surefoot.deploy(source, "best", seconds=2, **{ending: log})
+    code, out, _ = run(f"export {source} --best --check {log}")
+    assert (code, "fits" in out) == (0, True), out
+    if ending == "csv":  # of the next gait
+        row = surefoot.load(source).find("best") + 1
+        code, out, _ = run(f"export {source} --row {row} --check {log}")
+        assert (code, "explains" in out) == (1, True), out
+
+
+def test_a_network_on_a_robot_with_encoders_and_an_imu_fits_its_telemetry(tmp_path: Path) -> None:
+    robot = quadruped(
+        "{terms: [gravity, gyroscope, joint_position, {term: joint_speed, history: 2}, last_action]}"
+    )
+    robot, solution = robot.with_command(0.3, 0.0), random_gait(robot)
+    deploy(robot, solution, seconds=2, seed=1).write_csv(tmp_path / "walk.csv", "gait")
+    gait = Exported(onnx_model(robot, solution, gait="gait").SerializeToString(), "gait.onnx")
+    wrong, words = differences(gait, read_log(tmp_path / "walk.csv", robot, gait.told), robot)
+    assert wrong == []
+    assert float(words.split("differ by ")[1].split("%")[0]) < 0.1
+
+
+def test_a_table_of_ones_own_has_the_names_of_the_file(walk: Walk, tmp_path: Path) -> None:
+    table = pd.DataFrame(walk.seen, columns=walk.names)
+    for joint, one in zip(walk.joints, walk.gait.told["actions"], strict=True):
+        table[f"{joint} target"] = one["offset"] + one["scale"] * walk.told[:, walk.joints.index(joint)]
+    table.to_csv(tmp_path / "own.csv", index=False)
+    log = read_log(tmp_path / "own.csv", walk.robot, walk.gait.told)
+    np.testing.assert_allclose(log.seen, walk.seen)
+    np.testing.assert_allclose(log.told, walk.told, atol=1e-12)
+    good = (tmp_path / "own.csv").read_text()
+    for wrong, message in {
+        good.replace("forward speed", "speed"): "no column 'forward speed', which this gait needs",
+        good.replace("front_left_hip target", "x"): "no column 'front_left_hip target'",
+        good.splitlines()[0]: "no rows",
+        "\n".join(good.splitlines()[:9]): "8 control steps, and a comparison needs 20",
+        "": "no whole CSV",
+        good.replace(good.splitlines()[1].split(",")[0], "nan", 1): "finite and less than 1e9, but 'height",
+    }.items():
+        (tmp_path / "wrong.csv").write_text(wrong)
+        with pytest.raises(InvalidFileError, match=re.escape(message)):
+            read_log(tmp_path / "wrong.csv", walk.robot, walk.gait.told)
+
+
+def test_what_is_no_log_or_no_gait_is_refused(run, tmp_path: Path) -> None:
+    surefoot.deploy("hexapod", "best", seconds=1, csv=tmp_path / "walk.csv", mcap=tmp_path / "walk.mcap")
+    content = (tmp_path / "walk.mcap").read_bytes()
+    (tmp_path / "cut.mcap").write_bytes(content[: len(content) // 2])
+    (tmp_path / "text.mcap").write_text("no log")
+    assert run(f"export hexapod --best --onnx {tmp_path}/gait.onnx")[0] == 0
+    for arguments, message in {
+        f"quadruped --best --check {tmp_path}/walk.csv": "of this gait of the quadruped: it has no column",
+        f"quadruped --best --check {tmp_path}/walk.mcap": "is no log of this gait of the quadruped",
+        f"hexapod --best --check {tmp_path}/cut.mcap": "no whole MCAP",
+        f"hexapod --best --check {tmp_path}/text.mcap": "no whole MCAP",
+        f"hexapod --best --check {tmp_path}/none.csv": "none.csv",
+        f"quadruped --best --onnx {tmp_path}/gait.onnx --check {tmp_path}/walk.csv": "of another robot",
+        f"hexapod --best --onnx {tmp_path}/walk.csv --check {tmp_path}/walk.csv": "cannot be run",
+    }.items():
+        code, out, wrong = run(f"export {arguments}")
+        assert (code, wrong.count("\n")) == (2, 1), (arguments, out, wrong)
+        assert message in wrong
