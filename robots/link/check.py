@@ -29,27 +29,12 @@ _WORTH = 0.2  # share of them that a fault takes away at least
 _MOST_FAULTS, _WIDTH, _ROUNDS = 3, 3, 8  # of a guess; guesses that are followed; of refining faults in turn
 _MOST_STEPS = 200  # control steps that are compared
 _LAGS = (1, 2, 3, 4, 5, 6, 8, 10)  # control steps
-_FACTORS = (
-    0.01,
-    1 / 57.3,
-    0.03,
-    0.05,
-    0.1,
-    0.2,
-    0.4,
-    0.7,
-    0.9,
-    1.15,
-    1.4,
-    2.5,
-    5.0,
-    10.0,
-    20.0,
-    30.0,
-    57.3,
-    100.0,
-)
+_FACTORS = np.geomspace(0.01, 100, 26)  # that are tried before the best one is refined
 _SHARES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)  # of what is read that may be within a limit
+_UNKNOWN = (
+    "no scale, sign, order, lag or limit explains what differs: is this the log of another gait, or does it "
+    "begin later than the gait?"
+)
 _Change = Callable[[np.ndarray], np.ndarray]
 
 
@@ -88,18 +73,14 @@ def differences(gait: Exported, log: Log, robot: Robot) -> tuple[Sequence[str], 
     before, best = search.first.apart, search.explained()
     words = f"{len(log.told[:_MOST_STEPS])} control steps: actions differ by {before:.2%} of their size"
     if best.faults and best.apart <= max(_SAME, _EXPLAINED * before):
-        return [
-            fault.words for fault in best.faults
-        ], f"{words}, and by {best.apart:.2%} when that is taken into account"
+        words += f", and by {best.apart:.2%} when that is taken into account"
+        return [fault.words for fault in best.faults], words
     if before > _CLOSE:
-        return [
-            "no scale, sign, order, lag or limit explains what differs: is this the log of another gait, or "
-            "does it begin later than the gait?"
-        ], words
+        return [_UNKNOWN], words
     blind = search.blind()
-    return [], words + (
-        f"; it hardly depends on {', '.join(blind)}, which this log cannot judge" if blind else ""
-    )
+    if blind:
+        words += f"; they hardly depend on {', '.join(blind)}, which this log cannot judge"
+    return [], words
 
 
 class _Fault(NamedTuple):
@@ -201,10 +182,8 @@ class _Search:
             yield _Fault(f"every {what} {_factor(factor[0])}", None, _scaled(factor, less))
         factors, shifts = _slopes(made, told), np.nanmean(told - made, axis=0)
         low, high = np.nanmin(told, axis=0), np.nanmax(told, axis=0)
-        ends, units = (
-            np.sort([offset + scale * low, offset + scale * high], axis=0),
-            [one["unit"] for one in self._motors],
-        )
+        ends = np.sort([offset + scale * low, offset + scale * high], axis=0)
+        units = [one["unit"] for one in self._motors]
         kinds: list[tuple[_Change, Callable[[int], str]]] = [
             (_scaled(factors, 0 * rest), lambda j: _factor(factors[j])),
             (lambda a: a + shifts, lambda j: f"is off by {shifts[j] * scale[j]:.3g} {units[j]}"),

@@ -68,8 +68,9 @@ def _log(table: pd.DataFrame, robot: Robot, told: dict[str, Any]) -> Log:
     ago = np.arange(len(seen))[:, None] - np.array([column["lag"] for column in told["obs"]], int)
     seen = np.take_along_axis(seen, np.maximum(ago, 0), axis=0)
     seen = seen - np.array([column["less"] for column in told["obs"]], np.float64)
-    if len(actions) < _LEAST:
-        raise InvalidValueError(f"it has {len(actions)} control steps, and a comparison needs {_LEAST}")
+    known = int(np.isfinite(actions[:, 0]).sum())
+    if known < _LEAST:
+        raise InvalidValueError(f"it tells of {known} control steps, and a comparison needs {_LEAST}")
     return Log(seen, actions)
 
 

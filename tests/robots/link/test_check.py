@@ -186,7 +186,7 @@ def test_a_table_of_ones_own_has_the_names_of_the_file(walk: Walk, tmp_path: Pat
         good.replace("forward speed", "speed"): "no column 'forward speed', which this gait needs",
         good.replace("front_left_hip target", "x"): "no column 'front_left_hip target'",
         good.splitlines()[0]: "no rows",
-        "\n".join(good.splitlines()[:9]): "8 control steps, and a comparison needs 20",
+        "\n".join(good.splitlines()[:9]): "of 8 control steps, and a comparison needs 20",
         "": "no whole CSV",
         good.replace(good.splitlines()[1].split(",")[0], "nan", 1): "finite and less than 1e9, but 'height",
     }.items():
