@@ -54,7 +54,7 @@ class Graph:
         """Rows one after the other."""
         return rows[0] if len(rows) == 1 else self.of("Concat", *rows, axis=1)
 
-    def clipped(self, row: str, low: np.ndarray | float, high: np.ndarray | float) -> str:
+    def clipped(self, row: str, low: str | np.ndarray | float, high: str | np.ndarray | float) -> str:
         """A row whose numbers have limits, some of which may be infinite."""
         return self.of("Min", self.of("Max", row, low), high)
 

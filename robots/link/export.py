@@ -45,7 +45,7 @@ _PHASE = "gait_phase"
 _EARLIER = 2  # phases that Unitree's runtime computes before that of the first action
 
 
-def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str) -> onnx.ModelProto:
+def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str, rate: float = np.inf) -> onnx.ModelProto:
     """A gait as a graph from what sensors read to what motors are told, in opset 13 and float32.
 
     It takes `obs` (1, n), quantities in the units that the metadata list, unless the gait sees nothing; and
@@ -57,8 +57,10 @@ def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str) -> onnx.Model
         robot: whole.
         parameters: of its controller, (p,).
         gait: what to call it.
+        rate: how fast the targets of servos may change at most, after the first [rad/s or m/s]. The
+            simulation knows no such limit: a gait that exceeds it walks otherwise.
     """
-    return _model(robot, parameters, gait, _Quantities(robot))
+    return _model(robot, parameters, gait, _Quantities(robot), rate)
 
 
 def unitree_files(
@@ -127,7 +129,9 @@ def write_deploy_yaml(path: Path, described: dict[str, Any]) -> None:
     write_text(path, yaml.safe_dump(described, sort_keys=False, default_flow_style=None, width=110))
 
 
-def _model(robot: Robot, parameters: np.ndarray, gait: str, source: _Source) -> onnx.ModelProto:
+def _model(
+    robot: Robot, parameters: np.ndarray, gait: str, source: _Source, rate: float = np.inf
+) -> onnx.ModelProto:
     parameters = robot.controller.checked_parameters(parameters)
     if not np.isfinite(parameters).all():
         raise InvalidValueError("the gait's parameters are not finite: choose another one")
@@ -137,8 +141,15 @@ def _model(robot: Robot, parameters: np.ndarray, gait: str, source: _Source) -> 
     source.of("Clip", action, -1.0, 1.0, name="actions")
     source.acted("actions")
     neutral = np.where(face.servos, face.offset, face.torque_offset)
-    source.of("Add", source.of("Mul", "actions", face.action_scale), neutral, name="targets")
-    told = _metadata(face, gait, source.columns)
+    targets = source.of("Add", source.of("Mul", "actions", face.action_scale), neutral)
+    if np.isfinite(rate):
+        last, part = source.recalled(robot.action_dim)
+        reach = np.where(face.servos, rate * robot.control_step, np.inf)
+        near = source.clipped(targets, source.of("Sub", last, reach), source.of("Add", last, reach))
+        targets = source.of("Where", source.of("Equal", source.step, 0.0), targets, near)
+        source.keep(part, targets)
+    source.of("Identity", targets, name="targets")
+    told = _metadata(face, gait, source.columns, rate)
     return source.model(len(source.columns), robot.action_dim, ["actions", "targets"], told)
 
 
@@ -337,7 +348,7 @@ class _Terms(_Source):
         }
 
 
-def _metadata(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[str, str]:
+def _metadata(face: Interface, gait: str, columns: Sequence[_Column], rate: float) -> dict[str, str]:
     """What mjlab's exports tell, under its keys, at full precision; then what they do not."""
     kp, kd, count = face.kp.tolist(), face.kd.tolist(), len(columns)
     return {
@@ -355,11 +366,11 @@ def _metadata(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[st
         "observation_terms_flatten_history_dim": ",".join(["1"] * count),
         "kp": json.dumps(kp),
         "kd": json.dumps(kd),
-        "surefoot": json.dumps(_details(face, gait, columns), allow_nan=False),
+        "surefoot": json.dumps(_details(face, gait, columns, rate), allow_nan=False),
     }
 
 
-def _details(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[str, Any]:
+def _details(face: Interface, gait: str, columns: Sequence[_Column], rate: float) -> dict[str, Any]:
     robot, limits = face.robot, [None if np.isinf(limit) else limit for limit in face.limit.tolist()]
     joints = [robot.physics.joint(name).type[0] for name in robot.description.joints]
     slides = np.array(joints) == int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -380,6 +391,7 @@ def _details(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[str
         "model": face.model_hash,
         "gait": gait,
         "control_step": robot.control_step,
+        "rate": rate if np.isfinite(rate) else None,
         "physics_step": robot.physics.opt.timestep,
         "frames": _FRAMES,
         "imu": robot.description.observations.imu,

@@ -7,7 +7,7 @@ import click
 
 from repertoire.repertoire import Which
 from robots.errors import InvalidFileError
-from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console, gait_options
+from surefoot.commands.console import AnyPath, Number, RepertoireFile, check_different, console, gait_options
 
 
 @click.command()
@@ -25,6 +25,12 @@ from surefoot.commands.console import AnyPath, RepertoireFile, check_different, 
     metavar="FOLDER",
     help="Write the folder that Unitree's RL deployment loads: params/deploy.yaml and exported/policy.onnx.",
 )
+@click.option(
+    "--rate",
+    type=Number(min=0, min_open=True),
+    help="Have the targets of servos in GAIT.onnx change no faster than this [rad/s or m/s].  [default: no "
+    "limit]",
+)
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
 @click.option(
     "--check",
@@ -35,7 +41,13 @@ from surefoot.commands.console import AnyPath, RepertoireFile, check_different, 
     "there, and name what differs. The exit code is 1 then.",
 )
 def export(
-    file: Path, gait: Which, onnx: Path | None, unitree: Path | None, overwrite: bool, log: Path | None
+    file: Path,
+    gait: Which,
+    onnx: Path | None,
+    unitree: Path | None,
+    rate: float | None,
+    overwrite: bool,
+    log: Path | None,
 ) -> None:
     """Write one gait of the repertoire FILE for the computer of a robot."""
     from robots.files.atomic import check_writable, file_exists, make_folder
@@ -43,13 +55,15 @@ def export(
     from surefoot.shipped import chosen
 
     if log is not None:
-        if unitree is not None or overwrite:
-            raise click.UsageError("--check writes nothing: leave out --unitree and --overwrite")
+        if unitree is not None or rate is not None or overwrite:
+            raise click.UsageError("--check writes nothing: leave out --unitree, --rate and --overwrite")
         _check(file, gait, onnx, log)
     if onnx is None and unitree is None:
         raise click.UsageError(
             "say what to write: --onnx GAIT.onnx, --unitree FOLDER or both; or what to compare: --check LOG"
         )
+    if rate is not None and onnx is None:
+        raise click.UsageError("--rate is of the file of --onnx: Unitree's runtime has no such limit")
     if onnx is not None and onnx.suffix.lower() != ".onnx":
         raise click.UsageError(f"{onnx} must end in .onnx")
     policy, described = (
@@ -62,7 +76,8 @@ def export(
     for path in written:
         if file_exists(path) and not overwrite:
             raise click.UsageError(f"{path} exists already: choose another file, or use --overwrite")
-    model = onnx_model(robot, parameters, gait=name) if onnx else None
+    limit = float("inf") if rate is None else rate
+    model = onnx_model(robot, parameters, gait=name, rate=limit) if onnx else None
     files = unitree_files(robot, parameters, gait=name) if unitree else None
     for path in written:
         if path is not onnx:

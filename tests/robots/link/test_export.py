@@ -141,6 +141,28 @@ def test_files_are_for_runtimes_of_years_ago() -> None:
     assert model.ir_version == 7
 
 
+def test_targets_change_no_faster_than_a_declared_rate() -> None:
+    robot, most = load_robot("hexapod"), 3.0  # [rad/s]
+    free, slow = (
+        session(onnx_model(robot, random_gait(robot), gait="row 3", rate=rate)) for rate in (np.inf, most)
+    )
+    assert json.loads(slow.get_modelmeta().custom_metadata_map["surefoot"])["rate"] == most
+    targets = []
+    for gait in (free, slow):
+        state = np.zeros(gait.get_inputs()[0].shape, np.float32)
+        made = []
+        for _ in range(100):
+            row, state = gait.run(["targets", "next_state"], {"state": state})
+            made.append(row[0])
+        targets.append(np.array(made))
+    wanted, told = targets
+    np.testing.assert_array_equal(told[0], wanted[0])
+    step = most * robot.control_step
+    assert np.abs(np.diff(wanted, axis=0)).max() > 2 * step
+    assert np.abs(np.diff(told, axis=0)).max() < step * 1.0001
+    np.testing.assert_allclose(told[1:], np.clip(wanted[1:], told[:-1] - step, told[:-1] + step), atol=1e-6)
+
+
 def _reversed_motors(robot: Robot) -> Robot:
     """Its joints in the opposite order of its motors, each of another stiffness."""
     physics = copy.copy(robot.physics)
