@@ -123,9 +123,7 @@ class _Search:
         while beam and len(best.faults) < _MOST_FAULTS and best.apart > max(_SAME, _DONE * self.first.apart):
             tried = [(self._with(guess, one).apart, guess, one) for guess in beam for one in self._all(guess)]
             tried = [one for one in tried if one[0] < (1 - _WORTH) * one[1].apart]
-            tried.sort(
-                key=lambda one: round(100 * np.log(one[0] + 1e-5))
-            )  # of equal ones the simpler is first
+            tried.sort(key=lambda one: round(100 * np.log(one[0] + 1e-5)))  # equal ones: the simpler first
             beam = [self._refined(guess, fault) for _, guess, fault in tried[:_WIDTH]]
             best = min([best, *beam], key=lambda one: one.apart)
         for _ in range(_ROUNDS * (len(best.faults) > 1)):  # what was refined before the others were known

@@ -35,13 +35,9 @@ class Log(NamedTuple):
 def read_log(path: Path, robot: Robot, told: dict[str, Any]) -> Log:
     """Read a log of a robot that a gait drove, from the gait's first control step on.
 
-    It is telemetry of `surefoot deploy`, as CSV or MCAP, or a CSV of one's own: in each row the quantities of
-    `obs` by their names, and `JOINT target` or `JOINT action` of every joint, that followed from these.
-
-    Args:
-        path: .csv or .mcap.
-        robot: whole.
-        told: what the metadata of the gait's file say under `surefoot`.
+    It is telemetry of `surefoot deploy`, .csv or .mcap, or a .csv of one's own: in each row the quantities of
+    `obs` by their names, and `JOINT target` or `JOINT action` of every joint, that followed from these. What
+    the metadata of the gait's file say under `surefoot` is `told`.
     """
     try:
         table = _read_mcap(path) if path.suffix.lower() == ".mcap" else read_table(path)
@@ -60,7 +56,7 @@ def _log(table: pd.DataFrame, robot: Robot, told: dict[str, Any]) -> Log:
     seen = _numbers(table, [column["name"] for column in told["obs"]])
     if own:  # what was sensed at the end of a control step leads to the next one's action
         steps = steps_between(np.diff(_numbers(table, names["times"])[:, 0]), robot.control_step)
-        rows = np.repeat(np.arange(len(table)), np.append(steps, 1).astype(int))
+        rows = np.repeat(np.arange(len(table)), np.minimum(np.append(steps, 1), 100).astype(int))
         seen, actions = seen[np.append(0, rows[:-1])], actions[rows]
         actions[1:][np.diff(rows) == 0] = np.nan
         if told["obs"]:
@@ -104,22 +100,18 @@ def _quantities(table: pd.DataFrame, robot: Robot, names: dict[str, list[str]]) 
     observer, imu = Observer(robot), Rotation.from_matrix(imu_axes(robot))
     fields = {"positions": "joint_angles", "speeds": "joint_speeds", "contacts": "contacts"}
     fields |= {"orientation": "angles", "rates": "rates"}
-    given = {
-        name: _numbers(table, names[field]) for name, field in fields.items() if {*names[field]} <= {*table}
-    }
+    there = {name: names[field] for name, field in fields.items() if {*names[field]} <= {*table}}
+    given = {name: _numbers(table, columns) for name, columns in there.items()}
     if "orientation" in given and "rates" in given:
-        turned, given["rates"] = (
-            Rotation.from_euler("xyz", given["orientation"]) * imu.inv(),
-            imu.apply(given["rates"]),
-        )
+        turned = Rotation.from_euler("xyz", given["orientation"]) * imu.inv()
+        given["rates"] = imu.apply(given["rates"])
         given["orientation"] = turned.as_quat(scalar_first=True)
         # headings count from before the first control step
         start = turned[0] * Rotation.from_rotvec(-robot.control_step * given["rates"][0])
         observer.quantities(orientation=start.as_quat(scalar_first=True))
-    rows = [
-        observer.quantities(**dict(zip(given, row, strict=True))) for row in zip(*given.values(), strict=True)
-    ]
-    known = pd.DataFrame(rows, columns=[channel.name for channel in robot.channels]).dropna(axis=1)
+    rows = (dict(zip(given, row, strict=True)) for row in zip(*given.values(), strict=True))
+    seen = [observer.quantities(**row) for row in rows]
+    known = pd.DataFrame(seen, columns=[channel.name for channel in robot.channels]).dropna(axis=1)
     extra = table[[name for name in table if name not in known]]  # such as a command, added by hand
     return pd.concat([known, extra], axis=1)
 
