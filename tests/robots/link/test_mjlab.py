@@ -1,0 +1,119 @@
+"""mjlab's own managers, told what an exported file tells, send servos where the simulation does.
+
+mjlab is no dependency: `pip install mjlab` to run this.
+"""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.link.export import onnx_model, unitree_files
+from robots.motors import motor_of
+from robots.robot import Robot, load_robot
+from robots.simulation.stepper import Stepper
+from tests.robots.link.test_export import SEEN, _turned_around, quadruped, random_gait, sensed, session
+
+pytest.importorskip("mjlab")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+class Entity:
+    """A robot as mjlab's action terms know it: names of joints in, targets out."""
+
+    def __init__(self, joints: list[str]) -> None:
+        self._joints, self.targets = joints, np.zeros(len(joints))
+        self.data = self
+        self.encoder_bias = torch.zeros(1, len(joints))
+
+    def find_joints_by_actuator_names(self, names: tuple[str, ...]) -> tuple[list[int], list[str]]:
+        assert names == (".*",)
+        return list(range(len(self._joints))), self._joints
+
+    def set_joint_position_target(self, target: Any, joint_ids: Any) -> None:
+        self.targets[joint_ids.numpy()] = target[0].numpy()
+
+
+class Environment:
+    """As much of an environment as mjlab's managers ask for."""
+
+    num_envs, device = 1, "cpu"
+
+    def __init__(self, joints: list[str]) -> None:
+        self.scene, self.known = {"robot": Entity(joints)}, dict[str, float]()
+
+
+def read(env: Environment, name: str) -> Any:
+    return torch.tensor([[env.known[name]]], dtype=torch.float32)
+
+
+@pytest.mark.parametrize(
+    "robot",
+    [load_robot("hexapod"), quadruped(SEEN), _turned_around(quadruped(SEEN))],
+    ids=["periodic", "network", "turned"],
+)
+def test_mjlabs_managers_send_servos_where_the_simulation_does(robot: Robot) -> None:
+    from mjlab.envs.mdp.actions import JointPositionActionCfg
+    from mjlab.managers.action_manager import ActionManager
+    from mjlab.managers.observation_manager import (
+        ObservationGroupCfg,
+        ObservationManager,
+        ObservationTermCfg,
+    )
+
+    parameters = random_gait(robot)
+    gait = session(onnx_model(robot, parameters, gait="row 3"))
+    told = {key: text.split(",") for key, text in gait.get_modelmeta().custom_metadata_map.items()}
+    joints = told["joint_names"]
+    clip = unitree_files(robot, parameters, gait="row 3")[1]["actions"]["JointPositionAction"]["clip"]
+    env = Environment(joints)
+    action = JointPositionActionCfg(
+        entity_name="robot",
+        actuator_names=(".*",),
+        scale=dict(zip(joints, map(float, told["action_scale"]), strict=True)),
+        offset=dict(zip(joints, map(float, told["default_joint_pos"]), strict=True)),
+        use_default_offset=False,
+        clip=dict(zip(joints, map(tuple, clip), strict=True)),
+    )
+    actions = ActionManager({"joints": action}, env)
+    stepper, data = Stepper(robot), mujoco.MjData(robot.physics)
+    stepper.reset(3)
+    feeds = {given.name: np.zeros(given.shape, np.float32) for given in gait.get_inputs()}
+    observations = None
+    motors = [motor_of(robot.physics, joint) for joint in robot.description.joints]
+    low, high = robot.physics.actuator_ctrlrange[motors].T
+    gear = robot.physics.actuator_gear[motors, 0]
+    for _ in range(100):
+        env.known = sensed(stepper, data)
+        if "obs" in feeds:
+            if observations is None:
+                columns = zip(
+                    told["observation_names"],
+                    told["observation_terms_scale"],
+                    told["observation_terms_clip"],
+                    told["observation_terms_history_length"],
+                    strict=True,
+                )
+                terms = {
+                    name: ObservationTermCfg(
+                        func=read,
+                        params={"name": name},
+                        scale=float(scale),
+                        clip=tuple(map(float, ends.split(";"))),
+                        history_length=int(history),
+                    )
+                    for name, scale, ends, history in columns
+                }
+                observations = ObservationManager({"actor": ObservationGroupCfg(terms=terms)}, env)
+            feeds["obs"] = observations.compute(update_history=True)["actor"].numpy()
+        made = dict(zip([one.name for one in gait.get_outputs()], gait.run(None, feeds), strict=True))
+        if "state" in feeds:
+            feeds["state"] = made["next_state"]
+        actions.process_action(torch.from_numpy(made["actions"]))
+        actions.apply_action()
+        wanted = stepper.action(parameters)
+        trained = (low + (high - low) * (wanted + 1) / 2) / gear
+        np.testing.assert_allclose(env.scene["robot"].targets, trained, atol=1e-5)
+        stepper.step(wanted)
