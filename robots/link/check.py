@@ -22,7 +22,7 @@ from robots.robot import Robot
 
 # Differences are roots of means of squares, in the size of an action, 1.
 _SAME = 1e-3  # those that are none
-_CLOSE = 0.02  # those that noise may make, where no fault explains them
+_CLOSE = 0.05  # those that noise, or another zero of the heading, may make where no fault explains them
 _EXPLAINED = 0.3  # share of the differences that may be left of those that faults explain
 _DONE = 0.05  # share that may be left where no further fault is looked for
 _WORTH = 0.2  # share of them that a fault takes away at least
