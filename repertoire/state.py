@@ -61,13 +61,7 @@ def checked_batch(
     check_shape(name, array, shape)
     # extremes first: they need no further array
     if array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
-        check_finite(name, array)
-    return array
-
-
-def check_finite(name: str, array: np.ndarray) -> None:
-    """Refuse an array (n, ...) that holds NaN or numbers beyond `LARGEST`, with the indices where it does."""
-    finite = (np.abs(array) <= LARGEST).all(axis=tuple(range(1, array.ndim)))  # (n,)
-    if not finite.all():
+        finite = (np.abs(array) <= LARGEST).all(axis=tuple(range(1, array.ndim)))  # (n,)
         indices = ", ".join(map(str, np.flatnonzero(~finite)[:10]))
         raise InvalidValueError(f"{name} must be finite, up to {LARGEST:g}, but are not at index {indices}")
+    return array

@@ -15,7 +15,7 @@ DATA = Path(__file__).parent / "data"
 
 def included() -> list[str]:
     """Names of the included repertoires, which are those of their robots; each is corrected and rehearsed."""
-    return sorted(path.stem for path in DATA.glob("*.h5") if not RunFiles.is_rehearsal(path))
+    return sorted(path.stem for path in DATA.glob("*.h5") if not path.stem.endswith("-rehearsal"))
 
 
 def repertoire_path(source: str | Path) -> Path:

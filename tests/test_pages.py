@@ -56,7 +56,7 @@ SMALL = {  # of commands and of Python, so that a page takes seconds
     "--trials 2 --out",
     r"(\s+)trials=8": r"\1trials=4, selector='rehearsed'",  # which needs no minute to think
     r"seed=1, table=table": "seed=1, trials=4, table=table",
-    r"--seconds 2 ": "--seconds 0.2 ",
+    r"--seconds 2 ": "--seconds 1 ",
     r"range\(500\)": "range(5)",
 }
 

@@ -123,11 +123,6 @@ class JointReading:
     error: float = 0.0  # mean of how far a servo is from where it was told to go [rad]
     torque_share: float = 1.0  # share of the usual torque that the motor gave
 
-    @property
-    def still_at(self) -> float | None:
-        """Where the encoder stood still [rad]; None if it moved."""
-        return self.angle if self.moved < _STILL else None
-
 
 class SingleDamage(Damage):
     """One kind of damage to one part. Its text is the part, the kind and the strength: `all:weak@0.5`.
@@ -212,7 +207,7 @@ class SingleDamage(Damage):
         By default where the joint stands still, of a kind whose strength is a position, see `suspected`.
         """
         is_position = cls.suspected.get("joint", NO_STRENGTH) is None
-        return reading.still_at if is_position else None
+        return reading.angle if is_position and reading.moved < _STILL else None
 
     @classmethod
     def library(cls, parts: RobotParts) -> Iterable[Damage]:

@@ -179,7 +179,9 @@ def _take_over(geom: mujoco.MjsGeom, floor: mujoco.MjsGeom) -> None:
     share = _share(geom.solmix, floor.solmix)
     geom.condim = max(geom.condim, floor.condim)
     geom.friction = np.maximum(geom.friction, floor.friction)
-    geom.solref = _mixed_solref(np.asarray(geom.solref), np.asarray(floor.solref), share)
+    own, other = np.asarray(geom.solref), np.asarray(floor.solref)
+    mixes = own[0] > 0 and other[0] > 0  # time constants, not direct stiffness
+    geom.solref = share * own + (1 - share) * other if mixes else np.minimum(own, other)
     geom.solimp = share * np.asarray(geom.solimp) + (1 - share) * np.asarray(floor.solimp)
 
 
@@ -188,13 +190,6 @@ def _share(own: float, other: float) -> float:
     if own < least or other < least:
         return 0.5 if own < least and other < least else float(own >= least)
     return own / (own + other)
-
-
-def _mixed_solref(own: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
-    """A mix of time constants and damping ratios, or the smaller of direct stiffness and damping."""
-    if own[0] > 0 and other[0] > 0:
-        return share * own + (1 - share) * other
-    return np.minimum(own, other)
 
 
 def turn_body(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, position: float) -> None:

@@ -39,5 +39,4 @@ class BestFirst(ModelFree):
 
     @property
     def worth(self) -> np.ndarray:
-        """The repertoire's objectives."""
         return self.prior.objectives

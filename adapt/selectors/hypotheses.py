@@ -98,7 +98,7 @@ class Hypotheses:
             self._all(self._objectives[:, row], objective_of_both),
             self._all(variance / self.unit**2, variance_of_both),
             self._all(self._falls[:, row], fall_of_both),
-            self._all(np.concatenate(evidence), evidence_of_both),
+            self._all(np.concatenate(evidence), lambda a, b, healthy: a + b - healthy),
             self._all(np.concatenate(scatter), variance_of_both),
             float(np.median(np.concatenate(noises))) / self.unit**2,
         )
@@ -159,11 +159,6 @@ def objective_of_both(a: np.ndarray, b: np.ndarray, healthy: np.ndarray) -> np.n
 def fall_of_both(a: np.ndarray, b: np.ndarray, _: np.ndarray) -> np.ndarray:
     """Probability of a fall, if each makes the robot fall independently of the other."""
     return 1 - (1 - a) * (1 - b)
-
-
-def evidence_of_both(a: np.ndarray, b: np.ndarray, healthy: np.ndarray) -> np.ndarray:
-    """Evidence: each changes it by as much as alone."""
-    return a + b - healthy
 
 
 def variance_of_both(a: np.ndarray, b: np.ndarray, _: np.ndarray) -> np.ndarray:

@@ -70,7 +70,10 @@ class Scheduler:
         if self._solutions is None:
             raise RuntimeError("tell was called before ask: there are no solutions to tell of")
         solutions, evaluations = self._solutions, self._checked(evaluations)
-        compete = ~evaluations.diverged & self._offered()
+        offered = [emitter.offered for emitter in self.emitters]
+        compete = ~evaluations.diverged
+        if any(part is not EVERYTHING for part in offered):
+            compete &= self._mask(offered)
         candidates = (solutions, evaluations.objectives, evaluations.measures)
         if not compete.all():
             candidates = (solutions[compete], candidates[1][compete], candidates[2][compete])
@@ -103,11 +106,6 @@ class Scheduler:
         return dataclasses.replace(
             evaluations, objectives=objectives, measures=measures, diverged=diverged.astype(np.bool_)
         )
-
-    def _offered(self) -> np.ndarray | bool:
-        """Which solutions of a batch compete, (n,) bool, or True for all."""
-        parts = [emitter.offered for emitter in self.emitters]
-        return all(part is EVERYTHING for part in parts) or self._mask(parts)
 
     def _mask(self, parts: Sequence[np.ndarray | slice | None]) -> np.ndarray:
         """Which solutions of a batch are in the parts of it that emitters name, (n,) bool."""

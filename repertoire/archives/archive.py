@@ -125,19 +125,6 @@ class _Batch(NamedTuple):
     measures: np.ndarray  # (n, measure_dim)
 
 
-def _make_store(cells: int, solution_dim: int, measure_dim: int, threshold: float) -> _Store:
-    """Return a store without elites, whose thresholds are all the same."""
-    return _Store(
-        # zeroed pages are committed only when first written: cells never filled cost no memory
-        solutions=np.zeros((cells, solution_dim), np.float32),
-        objectives=np.zeros(cells),
-        measures=np.zeros((cells, measure_dim)),
-        thresholds=np.full(cells, threshold, np.float64),
-        occupied=np.zeros(cells, np.bool_),
-        groups=np.zeros(cells, np.int32),
-    )
-
-
 class Archive:
     """At most one elite a cell; a threshold in each cell says what counts as an improvement.
 
@@ -186,7 +173,15 @@ class Archive:
         self.min_objective = float(min_objective)
         self.rule = rule
         self._locate = spec.divide(bounds)
-        self._store = _make_store(self.cells, self.solution_dim, self.measure_dim, self.min_objective)
+        self._store = _Store(
+            # zeroed pages are committed only when first written: cells never filled cost no memory
+            solutions=np.zeros((self.cells, self.solution_dim), np.float32),
+            objectives=np.zeros(self.cells),
+            measures=np.zeros((self.cells, self.measure_dim)),
+            thresholds=np.full(self.cells, self.min_objective, np.float64),
+            occupied=np.zeros(self.cells, np.bool_),
+            groups=np.zeros(self.cells, np.int32),
+        )
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._store.occupied))

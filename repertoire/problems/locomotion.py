@@ -74,7 +74,6 @@ class Locomotion(Problem):
         self.min_objective = robot.description.min_objective.value
 
     def shortened(self) -> Problem:
-        """The same robot, for episodes of two control steps."""
         short = self._robot.with_episode_steps(_SHORT_STEPS)
         return Locomotion(short, backend=self._backend)
 

@@ -139,7 +139,6 @@ class Custom(Problem):
         self._initial = checked_floats("initial", start, (self.solution_dim,)).astype(np.float32)
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """The initial solution, (n,) float32, whatever the generator."""
         return self._initial.copy()
 
     def evaluate(self, *_: object, **__: object) -> Evaluations:

@@ -36,11 +36,6 @@ class RunFiles:
         return _added(self.repertoire, "calibration")
 
     @staticmethod
-    def is_rehearsal(file: Path) -> bool:
-        """Whether a file is called like a rehearsal."""
-        return file.stem.endswith("-rehearsal")
-
-    @staticmethod
     def unfinished(out: Path) -> Path:
         """The finished episodes of an evaluation whose result will be `out`, until all are finished."""
         return _added(out, "unfinished")

@@ -57,7 +57,6 @@ class SepCMAES(Strategy):
 
     @property
     def condition_number(self) -> float:
-        """Largest over smallest variance."""
         smallest, largest = _extent(self._search.variances)
         return largest / smallest
 

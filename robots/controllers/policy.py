@@ -98,7 +98,6 @@ class PolicyDescription(ControllerDescription):
         return (self.onnx,)
 
     def build(self, plant: Plant) -> Residual:
-        """See `ControllerDescription.build`."""
         entries, joints, command = plant.entries, plant.joints, self.command
         order = self.joints or tuple(joints)
         if sorted(order) != sorted(joints):
@@ -129,7 +128,9 @@ class PolicyDescription(ControllerDescription):
             told=np.array([command.default, command.least, command.most]),
             waves=self.residual,
             control_step=plant.control_step,
-            mirror=Mirror(*map(_reflection, self.mirror)) if self.mirror else None,
+            mirror=Mirror(*(Reflection(np.array(one.images), np.array(one.signs)) for one in self.mirror))
+            if self.mirror
+            else None,
             checksum=hashlib.sha256(plant.files[self.onnx]).hexdigest()[:8],
             observation_dim=len(entries),
         )
@@ -203,10 +204,6 @@ class PolicyDescription(ControllerDescription):
 
 _HEADINGS = ("heading_error", "heading")
 _OF_JOINTS = {"joint_position": ("position", ANGLE), "joint_speed": ("speed", SENSED)}
-
-
-def _reflection(given: Images) -> Reflection:
-    return Reflection(np.array(given.images), np.array(given.signs))
 
 
 def _each(scale: float | Sequence[float], count: int, what: str) -> list[float]:

@@ -218,7 +218,6 @@ class Residual(Controller):
 
     @property
     def parameter_count(self) -> int:
-        """See the class."""
         return 4 + self.waves * (3 * self.action_dim + self._leg_count + 1)
 
     @property
@@ -242,11 +241,9 @@ class Residual(Controller):
 
     @property
     def label(self) -> str:
-        """The kind and its sizes."""
         return f"policy of {self.network.inputs} inputs" + " with a residual" * self.waves
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
-        """The policy alone, (p,) float32."""
         return np.zeros(self.parameter_count, np.float32)
 
     def arguments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -283,7 +280,6 @@ class Residual(Controller):
         return np.concatenate([counts, rows.reshape(-1)]), memory
 
     def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
-        """Write what the parameters mean."""
         joints, legs = self.action_dim, self._leg_count
         residual = memory[_NOW : _NOW + _RESIDUAL]
         default, least, most = self.told
@@ -302,7 +298,6 @@ class Residual(Controller):
             residual[_REST, _PACE] = 2 * np.pi * frequency * self.control_step
 
     def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
-        """See `Controller.written`: the policy is in the graph, too."""
         _, memory = self.arguments()
         self.prepare(parameters, memory)
         joints, rest = self.action_dim, memory[_NOW + _REST]

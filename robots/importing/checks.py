@@ -40,8 +40,10 @@ def check_robot(robot: Robot) -> Findings:
     """Look at a robot as its episodes start, and let random controllers move it for some seconds."""
     episodes, speed = _try(robot)
     standing, stance = standing_on_floor(robot), try_stance(robot)
+    torso = robot.model.body(robot.description.torso).id
+    mass, height = robot.model.body_subtreemass[torso], standing.xpos[torso, 2]
     facts = {
-        "body": [_body_words(robot, standing)],
+        "body": [f"{mass:.3g} kg; the torso stands {height:.3g} m high"],
         "stands": [*_stance(robot, standing), *_held_words(stance)],
         "random gaits": _episode_words(robot, episodes),
         "speed": [f"{speed:,.0f} control steps/s on one core, fewer while the machine is busy"],
@@ -60,11 +62,6 @@ def _try(robot: Robot) -> tuple[Episodes, float]:
     started = time.perf_counter()
     episodes = backend.run(batch, parameters, np.arange(_EPISODES))
     return episodes, episodes.steps.sum() / (time.perf_counter() - started)
-
-
-def _body_words(robot: Robot, data: mujoco.MjData) -> str:
-    torso = robot.model.body(robot.description.torso).id
-    return f"{robot.model.body_subtreemass[torso]:.3g} kg; the torso stands {data.xpos[torso, 2]:.3g} m high"
 
 
 def _stance(robot: Robot, data: mujoco.MjData) -> list[str]:

@@ -262,11 +262,6 @@ def _unitree(given: _Given) -> dict[str, Any]:
     }
 
 
-def _sb3(given: _Given) -> dict[str, Any]:
-    """Stable-Baselines3, trained on an environment of ours: observations and actions as they are."""
-    return {"controller": {"observes": ["observation"], "scale": None}}
-
-
 def _observed(
     name: str, scale: float | list[float], limits: Sequence[float] | None, history: int
 ) -> dict[str, Any]:
@@ -283,5 +278,6 @@ MAPS: Mapping[str, Callable[[_Given], dict[str, Any]]] = {
     "mjlab": _mjlab,
     "unitree_rl_lab": _unitree,
     "legged_gym": _legged_gym,
-    "sb3": _sb3,
+    # trained on an environment of ours: observations and actions as they are
+    "sb3": lambda _: {"controller": {"observes": ["observation"], "scale": None}},
 }

@@ -4,7 +4,6 @@ import hashlib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 import mujoco
@@ -25,17 +24,10 @@ _COMPILER = {"strippath": "false", "fusestatic": "false", "discardvisual": "fals
 _MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
-class Converted(NamedTuple):
-    """An MJCF that was written."""
-
-    path: Path
-    remarks: list[str]  # sentences on what was left out
-
-
 def convert_urdf(
     path: Path, *, packages: Mapping[str, Path] | None = None, overwrite: bool = False
-) -> Converted:
-    """Write the MJCF of a URDF next to it, with its meshes inside.
+) -> tuple[Path, list[str]]:
+    """Write the MJCF of a URDF next to it, with its meshes inside; returns it, and what was left out.
 
     Its first link moves freely above a floor, and each joint with a limit of effort has a motor of that
     torque or force. Visual meshes of kinds that MuJoCo does not read are left out.
@@ -73,7 +65,7 @@ def convert_urdf(
         raise InvalidRobotError(f"{path}: MuJoCo cannot read the URDF: {meaning(str(error))}") from error
     screen(written, str(path))
     write_text(target, written)
-    return Converted(target, remarks)
+    return target, remarks
 
 
 def _parsed(path: Path) -> Element:

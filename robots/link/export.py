@@ -219,7 +219,6 @@ class _Quantities(_Source):
         self._acted: int | None = None
 
     def acted(self, actions: str) -> None:
-        """See `_Source`."""
         if self._acted is not None:
             self.keep(self._acted, actions)
 

@@ -67,12 +67,9 @@ class Episodes(Evaluations):
             distances=tallies["initial_distance"] - tallies["target_distance"],
             energies=tallies["energy"].copy(),
             fell=tallies["fell"] | diverged,
-            midway=tallies["midway"].copy(),
-            lateral=tallies["lateral"].copy(),
-            heading=tallies["heading"].copy(),
             paths=tallies["path"].copy(),
-            turned=tallies["turned"].copy(),
             contacts=shares,
+            **{name: tallies[name].copy() for name in ("midway", "lateral", "heading", "turned")},
             **others,
         )
 

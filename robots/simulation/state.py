@@ -121,6 +121,7 @@ def _make_task(robot: Robot, data: mujoco.MjData) -> Task:
     sensors.noise = _by_channel(robot, faults.noisy, 0.0)
     sensors.step = _by_channel(robot, faults.rounded, 0.0)
     quantities, entries = composition(robot)
+    site = robot.description.observations.imu
     return Task(
         constants=_constants(robot, data),
         joints=_joints(robot, data),
@@ -130,7 +131,7 @@ def _make_task(robot: Robot, data: mujoco.MjData) -> Task:
         sensors=sensors,
         quantities=quantities,
         entries=entries,
-        imu=np.vstack([imu_axes(robot), _imu_place(robot)]),
+        imu=np.vstack([imu_axes(robot), np.zeros(3) if site is None else robot.physics.site(site).pos]),
         parts=_parts(robot, data),
         links=_links(robot, data),
         ground=_ground(robot)[0],
@@ -174,6 +175,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     root, planar = robot.root_joint, not robot.moves_freely
     along = int(planar and model.jnt_axis[root, 0] != 1)  # the slides of a planar robot have any order
     up = 1 - along if planar else 2
+    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, ACCELEROMETER)
     origin = model.body_pos[torso.id, [0, 2]] - model.qpos0[model.jnt_qposadr[root] :][[along, up]]
     values = {
         "qpos_end": model.nq,  # positions are the columns of a row of state before this
@@ -213,7 +215,7 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "floor": data.geom_xpos[model.geom(description.floor).id, 2],  # height of one that is a plane [m]
         "delay": faults.delay,
         "gravity": np.linalg.norm(model.opt.gravity),
-        "accelerometer": _accelerometer(model),
+        "accelerometer": ABSENT if sensor == ABSENT else int(model.sensor_adr[sensor]),
         "flies": description.observations.flies,
         "composed": not description.observations.as_published,
         "faulty": bool(faults.stuck or faults.noisy or faults.rounded),
@@ -386,16 +388,6 @@ def imu_axes(robot: Robot) -> np.ndarray:
     turned = np.zeros(9)
     mujoco.mju_quat2Mat(turned, quaternion)
     return np.ascontiguousarray(turned.reshape(3, 3).T)
-
-
-def _imu_place(robot: Robot) -> np.ndarray:
-    site = robot.description.observations.imu
-    return np.zeros(3) if site is None else robot.physics.site(site).pos
-
-
-def _accelerometer(model: mujoco.MjModel) -> int:
-    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, ACCELEROMETER)
-    return ABSENT if sensor == ABSENT else int(model.sensor_adr[sensor])
 
 
 def _addresses(indices: list[int], addresses: np.ndarray, offset: int) -> np.ndarray:

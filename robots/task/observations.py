@@ -114,11 +114,6 @@ class Observations(Record):
         return self.preset == "paper" and not self.terms
 
     @property
-    def all_terms(self) -> tuple[Term, ...]:
-        """The terms of the preset, but for `paper`, and the others."""
-        return (*(Term(term=name) for name in PRESETS.get(self.preset or "", ())), *self.terms)
-
-    @property
     def commanded(self) -> bool:
         """Whether a term is made of the command."""
         return any(term.term in ("command", "heading_error") for term in self.terms)
@@ -229,7 +224,8 @@ def entries(robot: Sensed) -> tuple[Entry, ...]:
             Entry(channel.name, channel.unit, "paper", channel.gain, channel.zero, source=number)
             for number, channel in enumerate(known[:count])
         ]
-    for term in observations.all_terms:
+    of_preset = [Term(term=name) for name in PRESETS.get(observations.preset or "", ())]
+    for term in (*of_preset, *observations.terms):
         scale = TERMS[term.term][1] if term.scale is None else term.scale
         now = _numbers(robot, term, known)
         found += [

@@ -85,7 +85,6 @@ class MissionSuite(RecordSuite):
     holds, parse = "mission", staticmethod(partial(validate, MissionRecord))
 
     def identity(self) -> Mapping[str, Any]:
-        """What the results are a function of."""
         return {
             "study": self.name,
             "repertoire": fingerprint(self.repertoire)[:16],
@@ -95,7 +94,6 @@ class MissionSuite(RecordSuite):
         }
 
     def check(self) -> list[str]:
-        """Refuse what cannot be run."""
         asked = self.request
         if "goal" in asked.tasks and asked.within >= asked.goal:
             raise InvalidValueError(
@@ -182,7 +180,6 @@ class MissionSuite(RecordSuite):
         }
 
     def report(self, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
-        """Write the tables."""
         goal = f"To within {self.request.within:g} m of a goal {self.request.goal:g} m ahead"
         return write_report(self.repertoire.robot.name, goal, results, folder)
 

@@ -56,10 +56,6 @@ class Hypothesis(Record):
     pairs: tuple[Pair, ...]
     verdict: str
 
-    def supported_in(self, domain: str) -> bool:
-        """Whether the published findings in a published domain support the hypothesis."""
-        return all(self.metric.finding(domain, pair) == "<" for pair in self.pairs)
-
 
 class PublishedStudy(Record):
     """A published study: what it ran, what it found, and how a report compares with it."""

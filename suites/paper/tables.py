@@ -140,7 +140,8 @@ def verdicts_table(study: Analysis) -> str:
         for domain, (verdict, reason) in study.judge(hypothesis).items():
             paper = NOTHING
             if domain in hypothesis.metric.findings:
-                paper = "supported" if hypothesis.supported_in(domain) else "not supported"
+                below = [hypothesis.metric.finding(domain, pair) == "<" for pair in hypothesis.pairs]
+                paper = "supported" if all(below) else "not supported"
             rows.append((hypothesis.name, domain, bold_if(True, verdict), paper, reason))
     return table(("hypothesis", "domain", "verdict", "paper", "reason"), rows, text_columns=5)
 

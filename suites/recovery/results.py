@@ -172,6 +172,9 @@ def _fault(trial: RecoveryTrial) -> Key:
     return trial.tracks[0].world, "", trial.fault
 
 
+_COPIED = ("gait", "seconds", "explained", "diagnosis", "probability", "refined", "fallen")
+
+
 def _row(trial: RecoveryTrial, result: RecoveryResult, fault: dict[str, Any]) -> dict[str, Any]:
     return {
         "track": " ".join(track.name for track in trial.tracks),
@@ -181,13 +184,7 @@ def _row(trial: RecoveryTrial, result: RecoveryResult, fault: dict[str, Any]) ->
         **{name: fault[name] for name in ("oracle", "rr_0", "headroom")},
         "stop": result.stop,
         f"falls_{EARLY}": sum(result.falls[:EARLY]),
-        "gait": result.gait,
-        "seconds": result.seconds,
-        "explained": result.explained,
-        "diagnosis": result.diagnosis,
-        "probability": result.probability,
-        "refined": result.refined,
-        "fallen": result.fallen,
+        **{name: getattr(result, name) for name in _COPIED},
         **{f"rr_{trial}": score / fault["oracle"] for trial, score in enumerate(result.scores, start=1)},
     }
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 import surefoot
 from adapt.damage.text import parse_damage
-from adapt.records import Outcome, Recovery, RefinedGait, Trial, format_objective
+from adapt.records import Outcome, RefinedGait, Trial, format_objective
 from adapt.selectors.catalogue import find_selector
 from adapt.selectors.selector import Context, Selector
 from repertoire.repertoire import format_cell
@@ -140,7 +140,8 @@ class Answers:
         )
         self.refined = {gait.row: gait for gait in recovery.refined}
         refined = [{"row": row, "label": self._label(row)} for row in self.refined]
-        self.send({"type": "recovered", **_summary(recovery), "refined": refined})
+        told = {name: getattr(recovery, name) for name in ("verdict", "effort", "row", "incumbent", "stop")}
+        self.send({"type": "recovered", **told, "refined": refined})
 
     def scene(self, damage: str) -> None:
         """Send the shapes of a damaged robot, unless the page has them."""
@@ -257,16 +258,6 @@ class _Watched:
     def _map(self) -> str:
         """What is expected of each gait of the archive, (k,)."""
         return packed(self._selector.predicted[: len(self._explorer.repertoire.elites)])
-
-
-def _summary(recovery: Recovery) -> Message:
-    return {
-        "verdict": recovery.verdict,
-        "effort": recovery.effort,
-        "row": recovery.row,
-        "incumbent": recovery.incumbent,
-        "stop": recovery.stop,
-    }
 
 
 def _facts(episodes: Episodes, step: float) -> str:

@@ -99,7 +99,7 @@ def test_packages_are_where_the_user_says(urdf: Path, tmp_path: Path) -> None:
     (tmp_path / "alone.urdf").write_text(urdf.read_text())
     beside = urdf.with_name("beside.urdf")
     beside.write_text(urdf.read_text().replace("package://dog_description", ".."))
-    assert convert_urdf(beside).path.read_text().count("<mesh ") == 1
+    assert convert_urdf(beside)[0].read_text().count("<mesh ") == 1
     with pytest.raises(InvalidRobotError, match="--package dog_description=FOLDER"):
         convert_urdf(tmp_path / "alone.urdf")
     elsewhere = {"dog_description": urdf.parents[1]}
