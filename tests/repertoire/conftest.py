@@ -1,3 +1,4 @@
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,10 +30,27 @@ def start(tmp_path: Path):
     return make
 
 
-def same_runs(a: Repertoire, b: Repertoire) -> bool:
+def arrays_in(found: object, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """The numbers in records and collections, by their path."""
+    if dataclasses.is_dataclass(found) and not isinstance(found, type):
+        found = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    if isinstance(found, dict):
+        for key, value in sorted(found.items()):
+            yield from arrays_in(value, f"{name}/{key}")
+    elif isinstance(found, tuple | list):
+        for number, value in enumerate(found):
+            yield from arrays_in(value, f"{name}/{number}")
+    elif isinstance(found, np.ndarray | np.generic | int | float):
+        yield name, np.asarray(found)
+
+
+def same_runs(*both: Repertoire) -> bool:
     """Whether two repertoires hold the same archive, thresholds and history, bit for bit."""
-    columns = [(vars(a.elites)[name], column) for name, column in vars(b.elites).items()]
-    columns += [(a.thresholds, b.thresholds), *((a.history[name], b.history[name]) for name in b.history)]
-    return a.history.keys() == b.history.keys() and all(
-        np.array_equal(one, other, equal_nan=True) and one.dtype == other.dtype for one, other in columns
+    one, other = (
+        [
+            (name, array.dtype, array.tobytes())
+            for name, array in arrays_in([run.elites, run.thresholds, run.history])
+        ]
+        for run in both
     )
+    return one == other

@@ -66,24 +66,9 @@ def evaluate(search: Scheduler, solutions: np.ndarray) -> Evaluations:
     return PROBLEM.evaluate(solutions, np.zeros(len(solutions), np.int64), request=search.request)
 
 
-def advance(search: Scheduler, batches: int) -> list[Evaluations]:
-    """Run batches, and return what evaluating gave of those that were offered to the archives."""
-    everything = []
+def advance(search: Scheduler, batches: int) -> None:
     for _ in range(batches):
-        found = evaluate(search, search.ask())
-        rows = offered(search)
-        everything.append(
-            Evaluations(found.objectives[rows], found.measures[rows], found.diverged[rows], found.steps[rows])
-        )
-        search.tell(found)
-    return everything
-
-
-def offered(search: Scheduler) -> np.ndarray:
-    """Which rows of the batch asked last are offered to the archives."""
-    return np.concatenate(
-        [np.isin(range(one.batch_size), np.arange(one.batch_size)[one.offered]) for one in search.emitters]
-    )
+        search.tell(evaluate(search, search.ask()))
 
 
 def assert_same(actual: Scheduler, expected: Scheduler) -> None:

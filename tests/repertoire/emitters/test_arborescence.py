@@ -1,7 +1,6 @@
 """The arborescence emitter: the published algorithm in plain NumPy, restarts, failures, and resuming."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from search_tools import Strolling, add_offered, generator
@@ -18,30 +17,24 @@ from robots.evaluations import Evaluations
 N = 10
 BRANCHES = 12
 SPHERE = Sphere(N)
+ORIGIN = np.zeros(N)
 
 
-def make(seed: int = 1, *, samples: int = 6, n: int = N, **settings: Any) -> ArborescenceEmitter:
-    rng = generator(seed)
-    strategy = CMAESSettings(sigma0=settings.pop("sigma0", 2.0), batch_size=BRANCHES)
-    coefficients = strategy.make(np.zeros(3), rng)
-    sampling = MirroredSamples(samples, sigma=0.02, solution_dim=n, rng=rng)
-    initial = settings.pop("initial", np.zeros(n))
+def make(*, samples: int = 6, sigma0: float = 2.0, initial: np.ndarray = ORIGIN) -> ArborescenceEmitter:
+    rng = generator(1)
+    coefficients = CMAESSettings(sigma0=sigma0, batch_size=BRANCHES).make(np.zeros(3), rng)
+    sampling = MirroredSamples(samples, sigma=0.02, solution_dim=N, rng=rng)
     return ArborescenceEmitter(initial, coefficients=coefficients, samples=sampling)
 
 
-def grid(n: int = N, **settings: Any) -> Archive:
-    return make_grid(20, 20, dim=n, ranges=Sphere(n).measure_ranges, **settings)
-
-
-def outcomes_of(emitter: ArborescenceEmitter, solutions: np.ndarray, archive: Archive) -> Evaluations:
-    """Evaluate solutions and add those that are offered."""
-    found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
-    return add_offered(emitter, archive, solutions, found)
+def grid(n: int = N) -> Archive:
+    return make_grid(20, 20, dim=n, ranges=Sphere(n).measure_ranges)
 
 
 def batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
     solutions = emitter.ask(archive)
-    outcomes = outcomes_of(emitter, solutions, archive)
+    found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
+    outcomes = add_offered(emitter, archive, solutions, found)
     emitter.tell(outcomes, archive)
     return solutions, outcomes
 

@@ -1,6 +1,5 @@
 """ME-ES: batches, steps against a transcription, what is remembered, normalisation, failures, resuming."""
 
-import math
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -61,11 +60,12 @@ def test_the_first_solution_is_the_initial_one_and_only_means_enter_the_archive(
     assert {tuple(row) for row in archive.elites().solutions} <= {tuple(row) for row in means}
 
 
-def fitness_of(goal: str, outcomes: Evaluations, means: list[np.ndarray]) -> list[float]:
-    if goal == "exploit":
-        return outcomes.objectives[-SAMPLES:].tolist()
-    distances = [[math.dist(one, past) for past in means] for one in outcomes.measures[-SAMPLES:]]
-    return [float(np.mean(sorted(row)[:10])) for row in distances]
+def brute_force(measures: np.ndarray, seen: np.ndarray) -> list[float]:
+    result = []
+    for row in measures:
+        distances = sorted(np.sqrt(sum((a - b) ** 2 for a, b in zip(row, one, strict=True))) for one in seen)
+        result.append(np.mean(distances[:10]))
+    return result
 
 
 @pytest.mark.parametrize("mode", ["explore", "exploit", "explore-exploit"])
@@ -85,8 +85,9 @@ def test_steps_are_the_published_ones(mode):
         if len(solutions) != 1:
             expected = transcription.samples(noise)
             np.testing.assert_allclose(solutions[-SAMPLES:], expected, rtol=1e-6, atol=1e-6)
-            fitness = np.array(fitness_of(goal, outcomes, means))
-            transcription.update(np.argsort(-fitness, kind="stable"))
+            measures = outcomes.measures[-SAMPLES:]
+            fitness = outcomes.objectives[-SAMPLES:] if goal == "exploit" else brute_force(measures, means)
+            transcription.update(np.argsort(-np.array(fitness), kind="stable"))
         emitter.tell(outcomes, archive)
         if len(solutions) != 1:
             np.testing.assert_allclose(emitter.strategy.mean, transcription.theta, rtol=0, atol=1e-5)
@@ -103,21 +104,9 @@ def test_only_cells_that_a_mean_won_count_as_updated():
     assert emitter.state()["parents/updated"].tolist() == empty.elites().cells.tolist()
 
 
-def scaled(controllers: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-    return controllers / std - mean
-
-
-def unscaled(solutions: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-    return (solutions + mean) * std
-
-
-SEES = Normaliser(N, scaled, unscaled)
+SEES = Normaliser(N, lambda x, mean, std: x / std - mean, lambda x, mean, std: (x + mean) * std)
 # of mean 1 and standard deviation 2
 MOMENTS = ObservationMoments(4, np.full(N, 4.0), np.full(N, 20.0))
-
-
-def with_moments(outcomes: Evaluations) -> Evaluations:
-    return replace(outcomes, moments=MOMENTS)
 
 
 def test_solutions_take_up_the_statistics_of_what_was_seen_before():
@@ -125,7 +114,7 @@ def test_solutions_take_up_the_statistics_of_what_was_seen_before():
     advance(emitter, archive)
     solutions, noise = emitter.ask(archive), emitter.strategy._noise
     np.testing.assert_allclose(solutions[::2], INITIAL + SIGMA * noise, rtol=1e-5, atol=1e-6)
-    emitter.tell(with_moments(outcomes_of(emitter, archive, solutions)), archive)
+    emitter.tell(replace(outcomes_of(emitter, archive, solutions), moments=MOMENTS), archive)
     mean, solutions = emitter.strategy.mean, emitter.ask(archive)
     np.testing.assert_allclose(solutions[0], mean / 2 - 1, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(solutions[1::2], (mean + SIGMA * noise) / 2 - 1, rtol=1e-5, atol=1e-6)
@@ -186,14 +175,6 @@ def test_exploring_starts_from_the_five_most_novel():
         parents.remember(np.array([place]), None)
     values = novelty(archive.elites().measures, parents.seen)
     assert shares(parents, "explore", archive) == {int(cell): about(0.2) for cell in np.argsort(values)[-5:]}
-
-
-def brute_force(measures: np.ndarray, seen: np.ndarray) -> list[float]:
-    result = []
-    for row in measures:
-        distances = sorted(np.sqrt(sum((a - b) ** 2 for a, b in zip(row, one, strict=True))) for one in seen)
-        result.append(np.mean(distances[:10]))
-    return result
 
 
 @pytest.mark.parametrize(("seen", "dim"), [(1, 2), (9, 4), (10, 1), (11, 3), (200, 4)])

@@ -71,15 +71,6 @@ def test_variance_of_angles_does_not_cancel() -> None:
     np.testing.assert_allclose(evaluate("arm", solutions).objectives, arm(solutions)[0], rtol=1e-12)
 
 
-def test_simple_poses_of_the_arm() -> None:
-    right = math.pi / 2
-    solutions = np.array([[0, 0, 0, 0], [right, 0, 0, 0], [right] * 4, [-right, 0, right, 0]])
-    evaluations = evaluate("arm", solutions)
-    np.testing.assert_allclose(evaluations.measures, [[4, 0], [0, 4], [0, 0], [2, -2]], atol=1e-6)
-    np.testing.assert_allclose(evaluations.objectives[[0, 2]], 100, atol=1e-10)
-    assert evaluations.objectives[1] == pytest.approx(100 - 100 * 3 / 16 * right**2, abs=1e-4)
-
-
 @pytest.mark.parametrize("largest", [0.1, math.pi, 1e4, 6e6])
 def test_cosine_and_sine(largest: float) -> None:
     angles = np.random.default_rng(0).uniform(-largest, largest, 20_000)

@@ -97,14 +97,7 @@ def test_a_restart_is_a_fresh_start_elsewhere(make):
 
 @pytest.mark.parametrize(
     "ranking",
-    [
-        np.arange(11),
-        np.arange(13),
-        np.zeros(12, int),
-        np.arange(12).reshape(3, 4),
-        np.arange(1, 13),
-        np.arange(-1, 11),
-    ],
+    [np.arange(11), np.zeros(12, int), np.arange(12).reshape(3, 4), np.arange(1, 13), np.arange(-1, 11)],
 )
 def test_a_ranking_must_be_a_permutation(make, ranking):
     es, other = make(), make()
