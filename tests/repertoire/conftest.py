@@ -46,11 +46,6 @@ def arrays_in(found: object, name: str = "") -> Iterator[tuple[str, np.ndarray]]
 
 def same_runs(*both: Repertoire) -> bool:
     """Whether two repertoires hold the same archive, thresholds and history, bit for bit."""
-    one, other = (
-        [
-            (name, array.dtype, array.tobytes())
-            for name, array in arrays_in([run.elites, run.thresholds, run.history])
-        ]
-        for run in both
-    )
+    found = ([*arrays_in([one.elites, one.thresholds, one.history])] for one in both)
+    one, other = ([(name, array.dtype, array.tobytes()) for name, array in arrays] for arrays in found)
     return one == other

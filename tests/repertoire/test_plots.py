@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,34 +9,27 @@ from PIL import Image
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.algorithms.settings import parse_archive
-from repertoire.archives.archive import Archive, Elites
+from repertoire.archives.archive import Elites
 from repertoire.plots import draw_history, draw_repertoire
-from repertoire.problems.locomotion import walking_record
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
-from robots.robot import load_robot
 
-FEET = ("front_left", "back_left", "back_right", "front_right")
+RANGES = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))
 EMPTY = (228, 228, 228)
 
 
-def repertoire(shape: tuple[int, ...], cells: list[int]) -> Repertoire:
-    """A repertoire whose elites' objectives are 100, 200, ... in order of cell."""
-    ant = load_robot("ant")
-    measures = dict.fromkeys(FEET[: len(shape)], (0.0, 1.0))
-    robot = replace(ant, description=ant.description.model_copy(update={"measures": measures}))
-    k = len(cells)
-    settings = {"evaluations": 100, "seed": 0, "archive": shape, "min_objective": 0.0}
-    history = {name: np.array([1.0, 2.0]) for name in ("evaluations", "qd_score", "coverage", "best")}
+def made(archive: str, cells: Sequence[int], measures: int = 2) -> Repertoire:
+    """A repertoire with elites in some cells, whose objectives are 100, 200, ... in their order."""
+    settings = {"evaluations": 100, "seed": 0, "archive": archive, "min_objective": 0.0}
+    found, k = ALGORITHMS.find("cma-mae").settings(settings), len(cells)
+    solutions, objectives = np.zeros((k, 2), np.float32), 100.0 * np.arange(1, k + 1)
     return Repertoire(
-        problem=walking_record(robot),
-        settings=ALGORITHMS.find("cma-mae").settings(settings),
-        elites=Elites(
-            np.array(cells, int), np.zeros((k, 2), np.float32), 100.0 * np.arange(1, k + 1), np.zeros((k, 4))
-        ),
-        thresholds=np.zeros(np.prod(shape)),
-        history=history,
+        problem=ProblemRecord(name="made up", solution_dim=2, measure_ranges=RANGES[:measures]),
+        settings=found,
+        elites=Elites(np.array(cells), solutions, objectives, np.zeros((k, measures))),
+        thresholds=np.zeros(found.archive.cells),
+        history={name: np.array([1.0, 2.0]) for name in ("evaluations", "qd_score", "coverage", "best")},
     )
 
 
@@ -46,7 +40,7 @@ def pixels(path: Path) -> np.ndarray:
 
 
 def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
-    draw_repertoire(repertoire((2, 2), [0, 2, 3]), tmp_path / "archive.png")
+    draw_repertoire(made("2,2", [0, 2, 3]), tmp_path / "archive.png")
     image = pixels(tmp_path / "archive.png")
     viridis = matplotlib.colormaps["viridis"]
     areas = {}
@@ -66,24 +60,9 @@ def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
     assert areas["empty"][1] < areas["best"][1]
 
 
-def with_centroids(measures: int, k: int) -> Repertoire:
-    """A repertoire whose elites, of which the i-th has the objective i, fill all or the first cells."""
-    ranges = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))[:measures]
-    settings = {"evaluations": 100, "seed": 0, "archive": "cvt:40", "min_objective": 0.0}
-    spec = parse_archive("cvt:40")
-    archive = Archive(spec, solution_dim=2, ranges=ranges)
-    archive.add(np.zeros((k, 2)), np.arange(k, dtype=float), spec.centroids(ranges)[:k])
-    return Repertoire(
-        problem=ProblemRecord(name="made up", solution_dim=2, measure_ranges=ranges),
-        settings=ALGORITHMS.find("cma-mae").settings(settings),
-        elites=archive.elites(),
-        thresholds=archive.thresholds,
-    )
-
-
 @pytest.mark.parametrize("measures", [1, 2, 3])
 def test_the_occupied_cells_named_next_to_an_empty_one_are_those_with_the_nearest_centroids(measures) -> None:
-    repertoire = with_centroids(measures, 20)
+    repertoire = made("cvt:40", range(20), measures)
     ranges = np.array(repertoire.problem.measure_ranges)
     centroids = parse_archive("cvt:40").centroids(ranges) / np.diff(ranges, axis=1).T
     nearest = sorted(range(20), key=lambda cell: float(np.linalg.norm(centroids[cell] - centroids[30])))[:3]
@@ -93,15 +72,15 @@ def test_the_occupied_cells_named_next_to_an_empty_one_are_those_with_the_neares
 
 
 def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
-    draw_repertoire(with_centroids(2, 40), tmp_path / "full.png")
-    draw_repertoire(with_centroids(2, 20), tmp_path / "half.png")
+    draw_repertoire(made("cvt:40", range(40)), tmp_path / "full.png")
+    draw_repertoire(made("cvt:40", range(20)), tmp_path / "half.png")
     full, half = ((pixels(tmp_path / name) == EMPTY).all(axis=2).mean() for name in ("full.png", "half.png"))
     assert full < 0.001
     assert 0.2 < half < 0.5
 
 
 def test_history(tmp_path: Path) -> None:
-    trained = repertoire((3, 3), [1, 4])
+    trained = made("3,3", [1, 4])
     draw_history(trained, tmp_path / "history.png")
     assert pixels(tmp_path / "history.png").shape[0] > 600
     huge = {name: np.full(3, 1e308) for name in ("evaluations", "qd_score", "coverage", "best")}

@@ -24,19 +24,7 @@ SMALL = {
     "archive": (8, 8),
     "min_objective": 0.0,
 }
-OTHERS = {
-    "gradient_samples": 6,
-    "gradient_sigma": 0.5,
-    "learning_rate": 0.5,
-    "vectors": 7,
-    "rank_one": "published",
-    "gradient_steps": 2,
-    "critic_updates": 2,
-    "critic_samples": 256,
-    "buffer_size": 100,
-    "time_limit": "bootstrapped",
-}
-QUICK = {name: OTHERS[name] for name in ("critic_updates", "critic_samples", "buffer_size", "gradient_steps")}
+QUICK = {"critic_updates": 2, "critic_samples": 256, "buffer_size": 100, "gradient_steps": 2}
 CLIMBING = {"me-es", "me-es-exploit", "me-es-explore"}
 GRADIENTS = {"cma-mega-es", "cma-mega-td3-es"}
 

@@ -1,4 +1,4 @@
-"""The rules by hand, where they differ; and what is no number."""
+"""The rules by hand, where they differ; what is no number; and the cells of tessellations and grids."""
 
 import itertools
 
@@ -46,9 +46,6 @@ def test_a_value_that_is_not_finite_is_found_wherever_it_is(value, dtype):
                 checked_batch("numbers", wrong, shape, dtype)
 
 
-# The tessellation: the nearest centroid, ties, units, and where centroids lie.
-
-
 UNIT = ((0.0, 1.0),)
 
 
@@ -90,9 +87,6 @@ def test_centroids_are_a_function_of_the_specification_and_the_callers_own():
     assert (made[0] != made[2]).all()
     made[0][:] = 0
     np.testing.assert_array_equal(parse_archive("cvt:50").centroids(RANGES), made[1])
-
-
-# The grid: which box a measure is in.
 
 
 def test_cells_are_numbered_in_row_major_order_and_clipped():

@@ -52,12 +52,6 @@ def barren(emitter: ArborescenceEmitter) -> Evaluations:
     )
 
 
-def sphere_gradients(x: np.ndarray) -> np.ndarray:
-    """Of the objective and both measures, inside the bounds."""
-    first = np.arange(N) < N // 2
-    return np.stack([-200 * (x - 2.048) / (7.168**2 * N), first, ~first])
-
-
 def test_generations_equal_the_published_algorithm():
     """Fontaine & Nikolaidis 2021, Algorithm 1, given the gradients and the coefficients that were drawn."""
     emitter, archive = make(sigma0=0.3), grid()
@@ -84,7 +78,8 @@ def test_generations_equal_the_published_algorithm():
 def test_sampled_gradients_have_length_1_and_point_along_the_exact_ones():
     emitter, archive = make(samples=2000, initial=np.linspace(-3, 1, N)), grid()
     (point, *_), _ = batch(emitter, archive)
-    found, exact = emitter.state()["gradients"], sphere_gradients(point)
+    found, first = emitter.state()["gradients"], np.arange(N) < N // 2
+    exact = np.stack([-200 * (point - 2.048) / (7.168**2 * N), first, ~first])  # inside the bounds
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
     assert (np.sum(found * exact, axis=1) / np.linalg.norm(exact, axis=1) > 0.97).all()
 
@@ -154,9 +149,6 @@ def test_the_gradient_of_the_objective_is_a_critics():
     expected = twin._learner.gradient(np.ones(12))
     found = emitter.state()["gradients"][0]
     np.testing.assert_allclose(found, expected / np.linalg.norm(expected), rtol=1e-4, atol=1e-6)
-
-
-# The rankings of a batch, against sorting by hand.
 
 
 NAN = np.full(8, np.nan)

@@ -157,15 +157,10 @@ def about(value: float):
     return pytest.approx(value, abs=4 * np.sqrt(0.25 / DRAWS))
 
 
-def parents_that_updated(*cells: int) -> Parents:
-    parents = Parents(1)
-    for cell in cells:
-        parents.remember(np.array([cell + 0.5]), cell)
-    return parents
-
-
 def test_exploiting_starts_from_the_two_best_of_all_or_of_the_five_updated_last():
-    parents = parents_that_updated(6, 7, 18, 15, 12, 14, 11, 12)
+    parents = Parents(1)
+    for cell in (6, 7, 18, 15, 12, 14, 11, 12):
+        parents.remember(np.array([cell + 0.5]), cell)
     assert shares(parents, "exploit", archive_of(20)) == dict.fromkeys((6, 7, 11, 12), about(0.25))
 
 

@@ -12,11 +12,10 @@ import pytest
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Elites
 from repertoire.evaluation.correction import Correction, correct
-from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
-from robots.robot import load_robot
 from robots.simulation.threads import ONE_THREAD
+from tests.adapt.rehearsal.small import small_repertoire
 
 GRID = (2, 2, 1, 1)
 LOW, HIGH = 0.25, 0.75  # measures in the lower and the upper half
@@ -24,14 +23,12 @@ LOW, HIGH = 0.25, 0.75  # measures in the lower and the upper half
 
 def repertoire(cells: list[int]) -> Repertoire:
     """A repertoire of elites in some cells, with objectives 100, 200, ..."""
-    ant = load_robot("ant")
-    controller = ant.controller
-    k = len(cells)
-    solutions = np.zeros((k, controller.parameter_count), np.float32)
-    solutions[:, 0] = np.arange(k)
+    k, made = len(cells), small_repertoire(len(cells))
     settings = {"evaluations": 100, "seed": 0, "archive": GRID, "min_objective": -10.0}
-    return Repertoire(
-        problem=walking_record(ant.with_episode_steps(40)),
+    solutions = np.zeros_like(made.elites.solutions)
+    solutions[:, 0] = np.arange(k)
+    return replace(
+        made,
         settings=ALGORITHMS.find("cma-mae").settings(settings),
         elites=Elites(np.array(cells), solutions, 100.0 * np.arange(1, k + 1), np.full((k, 4), 0.5)),
         thresholds=np.zeros(math.prod(GRID)),

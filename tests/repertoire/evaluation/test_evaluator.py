@@ -35,7 +35,7 @@ def conditions(repertoire: Repertoire) -> dict[str, Robot]:
     return {"earth": repertoire.robot, "moon": on_the_moon(repertoire.robot)}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def start(repertoire, conditions):
     """Starts evaluations."""
 
@@ -47,11 +47,9 @@ def start(repertoire, conditions):
 
 
 @pytest.fixture(scope="module")
-def expected(repertoire, conditions) -> Episodes:
+def expected(start) -> Episodes:
     """What an uninterrupted evaluation on one thread finds."""
-    evaluation = Evaluation(
-        Evaluator(repertoire, conditions, backend=Threads(1)), episodes=N, seed=5, family=SeedFamily.ORACLE
-    )
+    evaluation = start()
     evaluation.run()
     return evaluation.results()
 
@@ -120,12 +118,8 @@ def scored(repertoire: Repertoire, *scores: float) -> Repertoire:
     return replace(repertoire, elites=replace(elites, solutions=solutions))
 
 
-@pytest.fixture
-def made_up() -> MadeUp:
-    return MadeUp()
-
-
-def test_elites_that_are_compared_run_the_same_episodes(repertoire, conditions, made_up) -> None:
+def test_elites_that_are_compared_run_the_same_episodes(repertoire, conditions) -> None:
+    made_up = MadeUp()
     evaluator = Evaluator(scored(repertoire, -1, 5, 7, 7), conditions, backend=made_up)
     objectives, fell = objectives_and_falls(evaluator, np.array([1, 3, 0]), np.array([3, 4]))
     assert made_up.seeds[0].tolist() == [3, 4] * 3
@@ -133,8 +127,8 @@ def test_elites_that_are_compared_run_the_same_episodes(repertoire, conditions, 
     assert fell.tolist() == [[False, True]] * 3
 
 
-def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, made_up, tmp_path) -> None:
-    evaluator = Evaluator(scored(repertoire, -1, 5), conditions, backend=made_up)
+def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, tmp_path) -> None:
+    evaluator = Evaluator(scored(repertoire, -1, 5), conditions, backend=MadeUp())
     evaluation, again = (
         Evaluation(evaluator, episodes=2, seed=5, family=SeedFamily.ORACLE, block=3) for _ in range(2)
     )

@@ -1,7 +1,6 @@
 """`merge` and `keep_best`, on made-up elites."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -62,14 +61,13 @@ def test_cells_can_change() -> None:
             merge([merged], archive=archive)
 
 
-def _with_problem(repertoire: Repertoire, problem: ProblemRecord) -> Repertoire:
-    return replace(repertoire, problem=problem)
-
-
 def test_what_differs_is_refused_by_name() -> None:
     a = made([1.0], [0.5])
     ant, walker = load_robot("ant"), load_robot("walker")
-    of = partial(_with_problem, a)
+
+    def of(problem: ProblemRecord) -> Repertoire:
+        return replace(a, problem=problem)
+
     lower = a.settings.model_copy(update={"min_objective": -5.0})
     cases = [
         (of(walking_record(ant)), "repertoire 2 has the problem ant, but repertoire 1 has hopper"),

@@ -14,11 +14,9 @@ LAYERS = (4, 7, 2)  # 4 observations, 2 actions
 COLUMNS = 2 * 4 + 2 + 3
 
 
-def learner(seed: int = 1, layers: tuple[int, ...] = LAYERS, **options: Any) -> TD3:
-    names = [name for name in options if name in PGAMESettings.model_fields]
-    settings = PGAMESettings(**{"buffer_size": 2000, **{name: options.pop(name) for name in names}})
-    given = {"critic_units": (9, 8), "dtype": np.float64, **options}
-    return TD3(settings, layers, generator(seed), **given)
+def learner(*, time_limit: str = "terminal", critic_updates: int = 300, **options: Any) -> TD3:
+    settings = PGAMESettings(buffer_size=2000, time_limit=time_limit, critic_updates=critic_updates)
+    return TD3(settings, LAYERS, generator(1), critic_units=(9, 8), dtype=np.float64, **options)
 
 
 def random_rows(count: int, seed: int = 0) -> np.ndarray:

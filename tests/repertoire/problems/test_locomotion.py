@@ -73,10 +73,8 @@ def test_a_share_of_the_episodes_runs_on_damaged_robots(ant, solutions):
 def test_episodes_run_on_the_models_of_a_randomization(ant, solutions):
     robot, seeds = ant.record.robot, np.arange(100)
     randomization = Randomization(mass=(0.5, 1.5), models=3)
-    same, options = (
-        np.repeat(solutions[:1], 100, axis=0),
-        {"backend": Threads(2), "randomization": randomization},
-    )
+    same = np.repeat(solutions[:1], 100, axis=0)
+    options = {"backend": Threads(2), "randomization": randomization}
     models = draw_models(robot, randomization)
     problem = Locomotion(robot, **options)
     found = problem.evaluate(same, seeds).objectives

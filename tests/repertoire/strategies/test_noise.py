@@ -24,15 +24,6 @@ def sample() -> np.ndarray:
     return numbers().astype(np.float64)
 
 
-def philox(counter: str, key: str) -> str:
-    """The four words of a counter of four words under a key of two, low words first."""
-    c = [int(word, 16) for word in counter.split()]
-    k = [int(word, 16) for word in key.split()]
-    words = [np.empty(1, np.uint32) for _ in range(4)]
-    noise._philox(np.uint64(k[0] | k[1] << 32), c[0], c[1], np.uint64(c[2] | c[3] << 32), *words, 1)
-    return " ".join(f"{int(word[0]):08x}" for word in words)
-
-
 # kat_vectors of Random123, philox4x32 with 10 rounds: counter, key, words
 KNOWN_ANSWERS = [
     ("00000000 00000000 00000000 00000000", "00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
@@ -43,7 +34,10 @@ KNOWN_ANSWERS = [
 
 @pytest.mark.parametrize(("counter", "key", "words"), KNOWN_ANSWERS)
 def test_known_answers_of_philox(counter, key, words):
-    assert philox(counter, key) == words
+    c, k = ([int(word, 16) for word in text.split()] for text in (counter, key))  # low words first
+    found = [np.empty(1, np.uint32) for _ in range(4)]
+    noise._philox(np.uint64(k[0] | k[1] << 32), c[0], c[1], np.uint64(c[2] | c[3] << 32), *found, 1)
+    assert " ".join(f"{int(word[0]):08x}" for word in found) == words
 
 
 def normals(lengths: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,26 +49,18 @@ def normals(lengths: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndar
     return lengths * np.cos(angles), lengths * np.sin(angles)
 
 
-def transform(lengths, turns, *, compiled=True):
+def transform(lengths, turns):
     count = lengths.size
     uniforms, radii, cosines, sines = (np.empty(count, np.float32) for _ in range(4))
-    kernels = (noise._radius, noise._turn)
-    radius, turn = kernels if compiled else [getattr(kernel, "py_func", kernel) for kernel in kernels]
-    radius(lengths, uniforms, uniforms.view(np.int32), radii, count)
-    turn(turns, radii, cosines, sines, count)
+    noise._radius(lengths, uniforms, uniforms.view(np.int32), radii, count)
+    noise._turn(turns, radii, cosines, sines, count)
     return cosines, sines
 
 
-def random_words(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two arrays of words, of which the first have the least and the greatest values among them."""
-    lengths, turns = generator(3).integers(0, 2**32, (2, count), dtype=np.uint32)
+def test_the_transform_is_box_and_mullers():
+    lengths, turns = generator(3).integers(0, 2**32, (2, COUNT), dtype=np.uint32)
     extremes = np.array([0, 255, 256, 2**31 - 1, 2**31, 2**32 - 257, 2**32 - 1], np.uint32)
     lengths[:49], turns[:49] = np.repeat(extremes, 7), np.tile(extremes, 7)
-    return lengths, turns
-
-
-def test_the_transform_is_box_and_mullers():
-    lengths, turns = random_words(COUNT)
     for actual, expected in zip(transform(lengths, turns), normals(lengths, turns), strict=True):
         np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
@@ -85,14 +71,11 @@ def test_the_distribution_is_normal(sample):
     assert stats.chisquare(np.histogram(sample, bins)[0]).pvalue > 0.01
 
 
-# Mirrored samples: where they lie, and the gradients estimated from them.
-
-
 N = 50
 
 
-def make(count: int = 100, *, sigma: float = 0.02, n: int = N, seed: int = 0) -> MirroredSamples:
-    return MirroredSamples(count, sigma=sigma, solution_dim=n, rng=generator(seed))
+def make(count: int) -> MirroredSamples:
+    return MirroredSamples(count, sigma=0.02, solution_dim=N, rng=generator(0))
 
 
 def draw(samples: MirroredSamples, point: np.ndarray) -> np.ndarray:

@@ -45,10 +45,8 @@ def assert_state(es: Strategy, atol: float, **expected: object) -> None:
 )
 def test_lm_ma_es(n, batch_size, vectors, objective):
     settings = LMMAESSettings(sigma0=0.3, batch_size=batch_size, vectors=vectors)
-    es, published = (
-        settings.make(np.ones(n), generator(5)),
-        LoshchilovLMMAES(np.ones(n), 0.3, batch_size, vectors),
-    )
+    es = settings.make(np.ones(n), generator(5))
+    published = LoshchilovLMMAES(np.ones(n), 0.3, batch_size, vectors)
     for generation in range(50):
         advance(es, published, objective)
         if generation in (0, 49):
@@ -102,9 +100,6 @@ def test_cma_es_with_either_rank_one_update_and_any_number_of_parents(
     assert_state(es, 1e-9, **expected)
     actual = np.diag(es.state()["variances"]) if coded.separable else covariance(es)
     np.testing.assert_allclose(actual, coded.C, rtol=1e-9, atol=1e-9 * coded.C.max())
-
-
-# CMA-ES and its separable variant: their updates and constants against pycma's, and the decompositions.
 
 
 @pytest.mark.parametrize(("n", "batch_size"), [(10, 12), (10, 40), (100, 40), (1000, 40), (21256, 40)])
