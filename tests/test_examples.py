@@ -14,24 +14,15 @@ from robots.link.export import onnx_model, write_onnx
 from tests.robots.link.test_link import free_port
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-ARGUMENTS = {
-    "explicit_pd.py": ["hexapod", "1"],
-    "train_and_recover.py": ["{folder}", "160", "map-bo"],
-    "evaluate_controllers.py": ["20"],
-    "explore_maze.py": ["{folder}", "20"],
-    "include_ant.py": ["{folder}", "0.0002", "4", "20"],
-    "include_quadruped.py": ["{folder}", "0.002", "1", "2"],
-    "include_hexapod.py": ["{folder}", "0.00005", "1", "1"],
-}
-EXPECTED = {
-    "explicit_pd.py": "in plain MuJoCo 2",
-    "train_and_recover.py": "walk on with the gait of cell",
-    "evaluate_controllers.py": "best objective",
-    "explore_maze.py": "places reached",
-    "gymnasium_loop.py": "return",
-    "include_ant.py": "corrected gaits, of ",
-    "include_quadruped.py": "rehearsed under 3 conditions",
-    "include_hexapod.py": "1 gaits, each rehearsed under 96 conditions",
+RUNS = {  # its arguments, and what it says
+    "explicit_pd.py": ("hexapod 1", "in plain MuJoCo 2"),
+    "train_and_recover.py": ("{folder} 160 map-bo", "walk on with the gait of cell"),
+    "evaluate_controllers.py": ("20", "best objective"),
+    "explore_maze.py": ("{folder} 20", "places reached"),
+    "gymnasium_loop.py": ("", "return"),
+    "include_ant.py": ("{folder} 0.0002 4 20", "corrected gaits, of "),
+    "include_quadruped.py": ("{folder} 0.002 1 2", "rehearsed under 3 conditions"),
+    "include_hexapod.py": ("{folder} 0.00005 1 1", "1 gaits, each rehearsed under 96 conditions"),
 }
 OTHERS = {"onnx_walk.py", "recover_over_link.py", "unitree_bridge.py"}  # have tests of their own
 
@@ -48,11 +39,12 @@ QUICK = {"explicit_pd.py", "gymnasium_loop.py"}
     ],
 )
 def test_an_example(name: str, tmp_path: Path) -> None:
-    arguments = [argument.format(folder=tmp_path) for argument in ARGUMENTS.get(name, [])]
-    command = [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments]
+    arguments, expected = RUNS[name]
+    words = arguments.format(folder=tmp_path).split()
+    command = [sys.executable, "-W", "error", str(EXAMPLES / name), *words]
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
-    assert EXPECTED[name] in finished.stdout
+    assert expected in finished.stdout
 
 
 @pytest.mark.real_time

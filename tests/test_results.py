@@ -66,10 +66,8 @@ def trained(folder: Path, problem: str, algorithm: str, **settings: Any) -> Repe
 
 
 def on_sphere(algorithm: str) -> Callable[[Path], object]:
-    def run(folder: Path) -> object:
-        return of_repertoire(trained(folder, "sphere-20", algorithm, evaluations=400, archive="10,10"))
-
-    return run
+    settings = {"evaluations": 400, "archive": "10,10"}
+    return lambda folder: of_repertoire(trained(folder, "sphere-20", algorithm, **settings))
 
 
 def hopper(folder: Path, algorithm: str = "sep-cma-mae") -> Repertoire:

@@ -61,8 +61,8 @@ def test_the_controllers_name_the_joints_in_the_order_of_targets(tmp_path: Path)
     assert gait.controllers == (ROS2 / "controllers.yaml").read_text()
     told = yaml.safe_load(gait.controllers)["gait_controller"]["ros__parameters"]
     assert told == {"interface_name": "position", "joints": list(gaits.robot.description.joints)}
-    assert gait.targets(None, None) == pytest.approx(
-        [one["offset"] + one["scale"] * action for one, action in zip(
-            gait.told["actions"], deploy(gaits.robot, best, seconds=0.02, seed=1).commands[0], strict=True
-        )], abs=1e-5
-    )  # fmt: skip
+    pairs = zip(
+        gait.told["actions"], deploy(gaits.robot, best, seconds=0.02, seed=1).commands[0], strict=True
+    )
+    expected = [one["offset"] + one["scale"] * action for one, action in pairs]
+    assert gait.targets(None, None) == pytest.approx(expected, abs=1e-5)

@@ -37,17 +37,17 @@ def assert_all_same(actual: Iterable[TrialResult], expected: Iterable[TrialResul
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> tuple[Study, list[tuple]]:
-    """A study of two processes, and what it reported."""
-    study, told = Study(benchmark_settings(), tmp_path_factory.mktemp("finished") / "new" / "study"), []
-    study.run(processes=2, on_progress=lambda p: told.append((p.trials, len(p.ended), p.done, p.last)))
-    return study, told
+def finished(tmp_path_factory) -> Study:
+    """A study of two processes."""
+    study = Study(benchmark_settings(), tmp_path_factory.mktemp("finished") / "new" / "study")
+    study.run(processes=2)
+    return study
 
 
 @pytest.fixture
 def copy(finished, tmp_path) -> Path:
     """The folder of a finished study, to change as a test likes."""
-    return shutil.copytree(finished[0].folder, tmp_path / "copy")
+    return shutil.copytree(finished.folder, tmp_path / "copy")
 
 
 @pytest.fixture
@@ -66,20 +66,18 @@ def in_process(monkeypatch) -> list[PaperTrial]:
 
 
 def test_results_are_those_of_the_trials_run_alone_in_their_order(finished):
-    study, _ = finished
-    assert_all_same(study.results(), [trial.run(study.folder, silent) for trial in study.trials])
-    keys = [one.key for one in study.results()]
-    assert keys == [trial.key for trial in study.trials]
+    assert_all_same(finished.results(), [trial.run(finished.folder, silent) for trial in finished.trials])
+    keys = [one.key for one in finished.results()]
+    assert keys == [trial.key for trial in finished.trials]
     assert keys[:4] == [(domain, algorithm, 0) for domain in DOMAINS for algorithm in ALGORITHMS]
-    assert len({one.seed for one in study.results()}) == 8
+    assert len({one.seed for one in finished.results()}) == 8
 
 
 def test_the_folder_says_what_the_study_is(finished):
-    study, _ = finished
-    found = json.loads((study.folder / "study.json").read_text())
+    found = written(finished.folder)
     assert found == {"study": "small", "seed": 1, "evaluations": dict.fromkeys(DOMAINS, 2000)}
     names = {f"trials/{d}/{a}-{t:02d}.h5" for d in DOMAINS for a in ALGORITHMS for t in range(2)}
-    assert files(study.folder).keys() == names
+    assert files(finished.folder).keys() == names
 
 
 def test_only_what_is_missing_is_run(finished, copy, in_process):
@@ -91,7 +89,7 @@ def test_only_what_is_missing_is_run(finished, copy, in_process):
     assert len(study.results()) == 7
     study.run(processes=1)
     assert [trial.key for trial in in_process] == [("arm-10", "map-elites-line", 1)]
-    assert_all_same(study.results(), finished[0].results())
+    assert_all_same(study.results(), finished.results())
 
 
 def test_one_process_at_a_time_runs_a_study(copy, in_process):
@@ -140,9 +138,6 @@ def test_a_process_that_dies_ends_in_one_sentence_and_finished_trials_are_kept(t
     while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not multiprocessing.active_children()
-
-
-# What studies consist of
 
 
 def test_by_default_they_are_the_papers():
@@ -213,9 +208,6 @@ def test_a_study_with_robots_keeps_results_for_committing(tmp_path, in_process):
     assert found["min_objective"].keys() == {"hopper", "walker"}
 
 
-# What belongs into a folder
-
-
 def written(folder: Path) -> dict:
     return json.loads((folder / "study.json").read_text())
 
@@ -231,18 +223,13 @@ def test_a_folder_may_gain_entries(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (
-            {"evaluations": {"ant": 200, "hopper": 600}},
-            "study small, seed 1, evaluations (ant 200, hopper 600)",
-        ),
-        ({"episodes": 5}, "study small, seed 1, evaluations (hopper 400), episodes 5"),
+        ({"evaluations": {"ant": 200, "hopper": 600}}, "evaluations (ant 200, hopper 600)"),
+        ({"episodes": 5}, "evaluations (hopper 400), episodes 5"),
     ],
 )
 def test_another_study_is_refused(tmp_path, changes, words):
     keep_identity(tmp_path, IDENTITY)
-    message = (
-        f"(study small, seed 1, evaluations (hopper 400)), not this one ({words}): choose another folder"
-    )
+    message = f"(hopper 400)), not this one (study small, seed 1, {words}): choose another folder"
     with pytest.raises(InvalidValueError, match=re.escape(message)):
         keep_identity(tmp_path, {**IDENTITY, **changes})
     assert written(tmp_path) == IDENTITY

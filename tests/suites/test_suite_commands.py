@@ -2,17 +2,11 @@
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
 SMALL = ["--seeds", 2, "--episodes", 2, "--episode-steps", 30]
 LOCOMOTION = ["suite", "locomotion", "--algorithms", "sep-cma-mae, map-elites", *SMALL]
-
-
-def rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / "trials.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.slow
@@ -24,7 +18,9 @@ def test_a_study_runs_and_reports(run, tmp_path) -> None:
     assert (code, err) == (0, "")
     assert out.count(" QD ") == 4
     assert all(f"saved {study / name}" in out for name in ("trials.csv", "report.md"))
-    assert [(row["domain"], row["algorithm"], row["evaluations"]) for row in rows(study)] == [
+    with (study / "trials.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["domain"], row["algorithm"], row["evaluations"]) for row in rows] == [
         (robot, "map-elites", evaluations)
         for robot, evaluations in (("hopper", "400"), ("walker", "200"))
         for _ in range(2)

@@ -16,6 +16,7 @@ from suites.study import Study, run_trial
 from surefoot.commands.main import cli
 from tests.adapt.self_model.small_minds import short_gaits
 from tests.robots.controllers.test_policy import policy
+from tests.suites.paper.made_results import row
 
 
 def protocol_of(*faults: dict, seconds: float = 1.0) -> Protocol:
@@ -114,11 +115,8 @@ def test_the_table_of_policies_has_the_worst_tenth(tmp_path: Path) -> None:
         for n in range(20)
     ]
     _, report = suite.report(results, tmp_path)
-    row = next(line for line in report.read_text().splitlines() if line.startswith("| one "))
-    cells = [cell.strip() for cell in row.split("|")]
-    assert cells[3] == "20"
-    assert cells[5].startswith("47.5 (")
-    assert cells[-2] == "2.5"
+    cells = row(report.read_text(), "one")
+    assert (cells[1], cells[3][:6], cells[-1]) == ("20", "47.5 (", "2.5")
 
 
 def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,11 +123,16 @@ def test_results_are_kept_and_nothing_else_is_read(repertoire, tmp_path: Path) -
             ours.read(path)
 
 
-def test_a_healthy_goal_that_is_not_reached_takes_infinitely_long(tmp_path: Path) -> None:
+def record(case: str, damage: str, seconds: float, reached: bool) -> MissionRecord:
     known = {"method": "mission", "number": 0, "seed": 1, "distance": 5.0}
+    told = {"reached": reached, "delay": None if damage == "healthy" else 1.0}
+    return MissionRecord(case=case, damage=damage, seconds=seconds, **known, **told)
+
+
+def test_a_healthy_goal_that_is_not_reached_takes_infinitely_long(tmp_path: Path) -> None:
     results = [
-        MissionRecord(case="goal-000", damage="healthy", seconds=90.0, reached=False, **known),
-        MissionRecord(case="goal-001", damage="left_front:lost", seconds=24.0, reached=True, **known),
+        record("goal-000", "healthy", 90.0, False),
+        record("goal-001", "left_front:lost", 24.0, True),
     ]
     text = write_report("hexapod", 5.0, results, tmp_path)[1].read_text()
     (row,) = [line for line in text.splitlines() if "| lost |" in line]
@@ -135,12 +140,6 @@ def test_a_healthy_goal_that_is_not_reached_takes_infinitely_long(tmp_path: Path
 
 
 def test_goals_are_compared_with_the_healthy_robot_s(tmp_path: Path) -> None:
-    def record(case: str, damage: str, seconds: float, reached: bool) -> MissionRecord:
-        return MissionRecord(
-            case=case, method="mission", number=0, seed=1, damage=damage, seconds=seconds, distance=5.0,
-            reached=reached, delay=None if damage == "healthy" else 1.0,
-        )  # fmt: skip
-
     damaged = [
         record("goal-001", "left_front:lost", 24.0, True),
         record("goal-002", "left_rear:lost", 30.0, True),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from robots.errors import InvalidValueError
 from suites.paper.analysis import Analysis
@@ -38,9 +37,6 @@ def whole() -> Analysis:
     return analyse(make_results(DOMAINS, PAPER.algorithms))
 
 
-# Between algorithms
-
-
 @pytest.mark.parametrize("hypothesis", PAPER.hypotheses, ids=lambda hypothesis: hypothesis.name)
 def test_trials_like_the_papers_give_its_findings(hypothesis: Hypothesis):
     study = whole()
@@ -50,19 +46,6 @@ def test_trials_like_the_papers_give_its_findings(hypothesis: Hypothesis):
             ours = study.tests[metric.name, domain].sign(*pair)
             assert ours == {"?": "≈"}.get(sign, sign), (domain, pair)
         assert verdict == hypothesis.verdict
-
-
-@pytest.mark.parametrize(
-    ("steps", "spread", "verdict", "reason"),
-    [
-        ([1, 2, 3, 4], 0.1, "supported", ""),
-        ([1, 3, 2, 4], 0.1, "not supported", "contradicted by: sep-cma-mae > lm-ma-mae"),
-        ([1, 2, 2, 4], 0.05, "not supported", "contradicted by: sep-cma-mae ≈ lm-ma-mae"),
-        ([1, 2, 2, 4], 0.5, "not answerable", "not answerable: sep-cma-mae ? lm-ma-mae"),
-    ],
-)
-def test_a_verdict_is_given_where_the_trials_permit_one(steps, spread, verdict, reason):
-    assert analyse(ladder("arm-100", steps, spread)).judge(H1) == {"arm-100": (verdict, reason)}
 
 
 def test_a_hypothesis_is_judged_by_the_pairs_that_ran():
@@ -101,16 +84,12 @@ def test_tests_stand_next_to_the_papers():
     assert table[2] == ["QD score", "arm-100", here, paper]
 
 
-# Next to the paper's means
-
-
 @pytest.mark.parametrize(
     ("score", "spread", "domain", "sign"),
     [
         # our spread, 0.79 of the wiggle, stands for the paper's
         (0.551, 0.01, "sphere-100", "≈"),
         (0.571, 0.01, "sphere-100", ">"),
-        (0.511, 0.01, "sphere-100", "<"),
         (0.551, 0.1, "sphere-100", "?"),
         # in the maze the paper's is known: 0.1775 of 36 degrees of freedom, which is nearly all there is
         (0.663, 0.001, "maze", "?"),
@@ -149,9 +128,6 @@ def test_the_best_of_a_column_is_bold():
     assert "**" not in results_table(analyse(make_results(["arm-100"], ["cma-mae"])), "arm-100")
 
 
-# The trials
-
-
 @pytest.mark.parametrize(("scores", "median"), [([5.0], 5), ([3.0, 1.0, 2.0], 2), ([4.0, 1.0, 2.0, 3.0], 2)])
 def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
     study = analyse(make_result("maze", "cma-mae", i, qd_score=score) for i, score in enumerate(scores))
@@ -169,14 +145,6 @@ def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
 def test_what_is_no_study_is_refused(results: list, message: str):
     with pytest.raises(InvalidValueError, match=message):
         Analysis(results, PAPER)
-
-
-# Reports
-
-
-def pixels(path: Path) -> np.ndarray:
-    with Image.open(path) as image:
-        return np.asarray(image.convert("RGB"))
 
 
 def history(evaluations: list[float], qd_score: list[float]) -> dict[str, np.ndarray]:

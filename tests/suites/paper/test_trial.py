@@ -34,22 +34,9 @@ def killed_at(share: float) -> Callable[[float], None]:
     return kill
 
 
-# On a benchmark
-
-
-@pytest.fixture(scope="module")
-def result() -> TrialResult:
-    return benchmark_trial().run(Path(), silent)
-
-
-def test_a_trial_is_a_function_of_what_it_is_to_do(result):
-    trial = benchmark_trial()
-    assert_same(trial.run(Path(), silent), result)
-    assert (*result.key, result.seed) == (*trial.key, trial.seed)
+def test_the_history_ends_with_the_result():
+    result = benchmark_trial().run(Path(), silent)
     assert (result.learning_rate, result.episodes, result.steps) == (0.001, 0, 0)
-
-
-def test_the_history_ends_with_the_result(result):
     assert list(result.history) == ["evaluations", "qd_score", "coverage", "best", "cpu_seconds"]
     assert result.history["evaluations"].tolist() == list(range(200, 2001, 200))
     assert result.evaluations == 2000
@@ -64,9 +51,6 @@ def check_seconds(result: TrialResult) -> None:
     seconds = result.history["cpu_seconds"]
     assert (np.diff(seconds) > 0).all()
     assert 0 < seconds[0] < seconds[-1] <= result.cpu_seconds
-
-
-# With a robot
 
 
 @pytest.fixture(autouse=True)

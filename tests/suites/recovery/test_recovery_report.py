@@ -89,9 +89,6 @@ def test_a_track_that_lacks_the_compared_selector_is_reported(tmp_path):
     assert "and each rival" not in report_text(results, [])
 
 
-# The tables of a recovery study: what ratios are shares of, and which recoveries are compared.
-
-
 def test_faults_and_recoveries_have_a_row_each():
     results = make_results()
     assert results.faults["damage"].tolist() == list(DAMAGES)
