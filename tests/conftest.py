@@ -82,5 +82,6 @@ def refused(run):
             assert (code, message in err) == (2, True), f"{arguments}: exit {code}, {err!r}"
             assert err.startswith("surefoot: "), err
             assert err.count("\n") == 1, f"{arguments}: more than one line: {err!r}"
+            assert len(err) < 2100
 
     return check

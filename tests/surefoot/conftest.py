@@ -11,8 +11,7 @@ from repertoire.storage.repertoires import write_repertoire
 from repertoire.training.runs import start_training
 from robots.simulation.threads import Threads
 from tests.adapt.rehearsal.small import CONDITIONS, save_rehearsal, small_repertoire
-
-SMALL = {"evaluations": 96, "seed": 3, "emitters": 2, "batch_size": 8, "sigma0": 0.1, "episode_steps": 40}
+from tests.repertoire.conftest import SMALL
 
 
 @pytest.fixture(scope="session")

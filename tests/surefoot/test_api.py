@@ -37,9 +37,6 @@ def make_search(**settings: Any) -> surefoot.Search:
     return surefoot.Search(20, [(-5.12, 5.12)] * 2, **default | settings)
 
 
-# Search
-
-
 def test_threads_of_linear_algebra_change_nothing() -> None:
     asked = []
     for threads in (1, 2):
@@ -87,15 +84,11 @@ def test_asked_arrays_belong_to_the_caller_the_seed_decides_and_pickles_go_on(ar
         np.testing.assert_array_equal(first, again)
 
 
-def test_the_order_of_ask_and_tell_is_kept_and_failures_are_counted() -> None:
+def test_failures_are_counted() -> None:
     search = make_search()
-    with pytest.raises(RuntimeError):
-        search.tell(np.zeros(0), np.zeros((0, 2)))
-    solutions = search.ask()
-    objectives, measures = rastrigin(solutions)
-    failed = np.arange(len(solutions)) == 3
+    objectives, measures = rastrigin(search.ask())
     objectives[3] = np.nan
-    search.tell(objectives, measures, failed=failed)
+    search.tell(objectives, measures, failed=np.isnan(objectives))
     assert search.repertoire.history["diverged"][-1] == 1
 
 
@@ -165,9 +158,6 @@ def test_a_search_with_emitters_of_several_kinds() -> None:
     np.testing.assert_array_equal(parameters, search.repertoire.elites.solutions[:, [0, -1]])
 
 
-# robots
-
-
 def test_train_load_walk_and_recover(tmp_path: Path) -> None:
     settings = {"evaluations": 1, "episode_steps": 40, "seed": np.int64(3), "threads": 1}
     trained = surefoot.train("ant", out=str(tmp_path / "run"), **settings)
@@ -224,10 +214,6 @@ WRONG = {  # calls, each with what it refuses
     "unknown robot or problem 'None'": lambda gaits, out: surefoot.train(None, out=out / "run"),
     "damage": lambda gaits, out: surefoot.recover(gaits, 3),
     "no file can have this name": lambda gaits, out: surefoot.train("sphere-4", out=out / "a\0b"),
-    "included: ant, hexapod": lambda gaits, out: surefoot.load("octopod"),
-    r"\.mcap, not late": lambda gaits, out: surefoot.deploy(
-        gaits, csv=out / "walk.csv", mcap=out / "late.txt", seconds=0.1
-    ),
     "sensor": lambda gaits, out: surefoot.calibrate(gaits, out, sensors=[]),
     "models": lambda gaits, out: surefoot.calibrate(gaits, out, models=250.5),
     "^keep": lambda gaits, out: surefoot.evaluate(gaits, keep=2.5, episodes=1, threads=1),
@@ -271,9 +257,6 @@ def test_a_single_thing_may_stand_for_a_list(gaits: Repertoire) -> None:
         with pytest.raises(InvalidValueError, match="nothing to strengthen"):
             surefoot.strengthen(gaits, one, rehearsal=table, threads=1)
     assert len(surefoot.merge(gaits)) == len(gaits)
-
-
-# the package
 
 
 def test_importing_surefoot_imports_nothing_heavy() -> None:

@@ -23,7 +23,8 @@ from robots.files.locks import locked
 from robots.randomization import read_randomization
 from surefoot.shipped import best_known
 from tests.adapt.rehearsal.small import STEPS
-from tests.surefoot.conftest import SMALL, names
+from tests.repertoire.conftest import SMALL
+from tests.surefoot.conftest import names
 
 
 def test_evaluate_reports_and_saves(run, work: Path) -> None:
@@ -67,7 +68,7 @@ def test_rehearse_reports_and_saves(run, work: Path) -> None:
 
 
 def test_merged_files_are_like_any_other_but_cannot_be_resumed(run, work: Path) -> None:
-    assert run("train", "ant", "--out", "b", *words(SMALL | {"seed": 4}))[0] == 0
+    surefoot.train("ant", "sep-cma-mae", out="b", **SMALL | {"seed": 4})
     code, out, err = run("merge ant b --out both/repertoire.h5")
     assert code == 2, "there is no folder"
     Path("both").mkdir()
@@ -82,11 +83,6 @@ def test_merged_files_are_like_any_other_but_cannot_be_resumed(run, work: Path) 
     assert run("evaluate both --episodes 1")[0] == 0
     assert run("merge ant --archive 2,1,2,3 --out few.h5")[0] == 0
     assert read_repertoire(Path("few.h5")).grid == (2, 1, 2, 3)
-
-
-def words(settings: dict[str, object]) -> list[object]:
-    """Options of a command."""
-    return [word for name, value in settings.items() for word in (f"--{name.replace('_', '-')}", value)]
 
 
 def test_what_calibrate_finds_lies_next_to_the_repertoire_and_is_used(run, work: Path, gaits) -> None:

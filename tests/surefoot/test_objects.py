@@ -11,7 +11,6 @@ from adapt.damage.kinds.motors import Weak
 from adapt.damage.parts import RobotParts, Target
 from adapt.damage.strength import Scale
 from adapt.selectors.baselines import BestFirst
-from adapt.selectors.selector import Context
 from repertoire.algorithms.catalogue import Algorithm
 from repertoire.algorithms.settings import ARCHIVES
 from repertoire.archives.grid import GridSpec
@@ -33,10 +32,6 @@ SMALL = {"evaluations": 500, "archive": "5,5"}
 
 class LastFirst(BestFirst):
     """Tries gaits from the last to the first."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.table = context.table
 
     @property
     def worth(self) -> np.ndarray:

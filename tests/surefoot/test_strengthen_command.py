@@ -5,6 +5,7 @@ import re
 import signal
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -36,10 +37,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def no_room(path: Path, _) -> None:
-    raise InvalidFileError(f"{path} cannot be written")
-
-
 @pytest.mark.slow
 def test_strengthens_reports_saves_and_goes_on_where_it_was(run, folder: Path, monkeypatch) -> None:
     before, make = names(folder), RefinementSettings.refine
@@ -60,7 +57,7 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, folder: Path, m
     assert re.search(r"going on after [1-9]\d+ of 160 episodes", out)
     assert names(folder) == sorted([*before, "strong.h5", "strong-rehearsal.h5"])
     with monkeypatch.context() as patch:  # when its rehearsal is saved, but not yet the file
-        patch.setattr(repertoires, "write_repertoire", no_room)
+        patch.setattr(repertoires, "write_repertoire", Mock(side_effect=InvalidFileError("no room")))
         assert run(f"{LINE} whole.h5 --damages few.yaml")[0] == 2
     assert {"whole-rehearsal.h5", "whole-unfinished.h5"} < {*names(folder)} - {"whole.h5"}
     assert run(f"{LINE} whole.h5 --damages few.yaml")[0] == 0

@@ -169,10 +169,8 @@ def test_an_exported_page_holds_the_mission(explorer: Explorer, tmp_path: Path) 
         (r"healthy", lambda found: f"left_front:weak:0.{found.start()}", "at most 3"),
     ],
 )
-def test_a_bad_log_is_refused_in_a_sentence(file, tmp_path, run, monkeypatch, old, new, sentence):
+def test_a_bad_log_is_refused_in_a_sentence(file, tmp_path, refused, monkeypatch, old, new, sentence):
     monkeypatch.setattr("surefoot.explorer.mission._MOST_DAMAGES", 3)
     bad = tmp_path / "bad.jsonl"
     bad.write_text(re.sub(old, new, file.with_name("log.jsonl").read_text()))
-    code, _, err = run("explore", file, "--mission", bad, "--export", tmp_path / "page.html")
-    assert (code, err.count("\n")) == (2, 1)
-    assert sentence in err
+    refused([((file, "--mission", bad, "--export", tmp_path / "page.html"), sentence)], "explore")
