@@ -10,19 +10,12 @@ from adapt.rehearsal.table import rehearsed_expectations
 from adapt.selectors.hypotheses import Hypotheses, fall_of_both, objective_of_both, pair_up
 from adapt.selectors.mixture import add_expected_improvement, log_evidence, log_fall, log_objective
 
-
-@pytest.fixture(scope="module")
-def world():
-    return World(40, draws=2000)
+WORLD = World(40, draws=2000)
+TABLE = WORLD.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short@0.5"))
 
 
-@pytest.fixture(scope="module")
-def table(world):
-    return world.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short@0.5"))
-
-
-def rehearsed(table, measures, *, floor=0.0, unit=1.0, pairs=False):
-    expectations = rehearsed_expectations(table, measures)
+def rehearsed(*, floor, unit, pairs=False):
+    expectations = rehearsed_expectations(TABLE, WORLD.duties)
     return Hypotheses(expectations, floor=floor, unit=unit, spread=np.ones(12), pairs=pairs)
 
 
@@ -44,38 +37,38 @@ def test_what_both_do():
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-def test_one_controller_and_all_controllers_agree(world, table, pairs):
-    hypotheses = rehearsed(table, world.duties, floor=0.5, unit=2.0, pairs=pairs)
-    d = len(table)
-    assert hypotheses.names[:d] == table.conditions
+def test_one_controller_and_all_controllers_agree(pairs):
+    hypotheses = rehearsed(floor=0.5, unit=2.0, pairs=pairs)
+    d = len(TABLE)
+    assert hypotheses.names[:d] == TABLE.conditions
     assert ("0:lost+1:dead" in hypotheses.names) == pairs
     assert hypotheses.rehearsed == len(hypotheses.single) == d
     which = np.arange(len(hypotheses))
     objectives, falls = hypotheses.objectives(which), hypotheses.falls(which)
-    np.testing.assert_allclose(objectives[:d], (table.objectives - 0.5) / 2.0, rtol=1e-6)
+    np.testing.assert_allclose(objectives[:d], (TABLE.objectives - 0.5) / 2.0, rtol=1e-6)
     for row in (0, 17, 39):
         expected = hypotheses.at(row)
         np.testing.assert_allclose(expected.objective, objectives[:, row])
         np.testing.assert_allclose(expected.fall, falls[:, row])
-        np.testing.assert_allclose(expected.evidence[:d], table.evidence[:, row])
+        np.testing.assert_allclose(expected.evidence[:d], TABLE.evidence[:, row])
         assert expected.evidence.shape == expected.evidence_variance.shape == (len(hypotheses), 12)
         if pairs:
             i = hypotheses.names.index("0:lost+1:dead")
-            sum_of_changes = table.evidence[1, row] + table.evidence[2, row] - table.evidence[0, row]
+            sum_of_changes = TABLE.evidence[1, row] + TABLE.evidence[2, row] - TABLE.evidence[0, row]
             np.testing.assert_allclose(expected.evidence[i], sum_of_changes, rtol=1e-5)
     some = np.array([len(hypotheses) - 1, 0, 2])
     np.testing.assert_allclose(hypotheses.objectives(some), objectives[some])
 
 
-def test_variances_and_falls_are_drawn_towards_the_typical(world, table):
-    hypotheses = rehearsed(table, world.duties, floor=0.0, unit=2.0)
-    typical = np.median(table.noise) ** 2
+def test_variances_and_falls_are_drawn_towards_the_typical():
+    hypotheses = rehearsed(floor=0.0, unit=2.0)
+    typical = np.median(TABLE.noise) ** 2
     expected = hypotheses.at(5)
-    shrunk = (table.noise[:, 5] ** 2 + 2 * typical) / 3  # two episodes have one degree of freedom
+    shrunk = (TABLE.noise[:, 5] ** 2 + 2 * typical) / 3  # two episodes have one degree of freedom
     np.testing.assert_allclose(expected.variance, shrunk * 1.5 / 4, rtol=1e-5)
     assert expected.noise_variance == pytest.approx(np.median(shrunk) / 4, rel=1e-5)
-    near = np.argsort(np.linalg.norm(world.duties - world.duties[5], axis=1))[:16]
-    falls = (2 * table.falls[:, 5] + 4 * table.falls[:, near].mean(axis=1)) / 6
+    near = np.argsort(np.linalg.norm(WORLD.duties - WORLD.duties[5], axis=1))[:16]
+    falls = (2 * TABLE.falls[:, 5] + 4 * TABLE.falls[:, near].mean(axis=1)) / 6
     np.testing.assert_allclose(expected.fall, falls, rtol=1e-5)
 
 

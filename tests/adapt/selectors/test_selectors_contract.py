@@ -11,45 +11,27 @@ from adapt.selectors.map_bo import OF_2015
 from adapt.selectors.selector import Context
 from robots.errors import InvalidValueError, UnknownNameError
 
-DAMAGE = "0:lost"
 TRIALS = 12
 NAMES = [name for name, entry in selector_entries().items() if not entry.thinks]
 
 
-@pytest.fixture(scope="module")
-def world():
-    return World(150, draws=5000)
+WORLD = World(150, draws=5000)
+TABLE = WORLD.table(library())
+OUTCOMES = WORLD.outcome("0:lost")
 
 
-@pytest.fixture(scope="module")
-def table(world):
-    return world.table(library())
+def make(name, **more):
+    return make_selector(name, Context(WORLD.prior(), **{"trials": TRIALS, "table": TABLE} | more))
 
 
-@pytest.fixture
-def make(world, table):
-    """Makes a selector by its name."""
-
-    def made(name, prior=None, *, trials=TRIALS, seed=0, **more):
-        settings = {"trials": trials, "seed": seed, "table": table} | more
-        return make_selector(name, Context(prior or world.prior(), **settings))
-
-    return made
-
-
-@pytest.fixture
-def tell(world):
+def tell(selector, row):
     """Tells a selector what a row would do."""
-    objectives, falls, evidence = world.outcome(DAMAGE)
-
-    def told(selector, row):
-        selector.tell(row, Outcome(float(objectives[row]), bool(falls[row] > 0.5), evidence[row]))
-
-    return told
+    objectives, falls, evidence = OUTCOMES
+    selector.tell(row, Outcome(float(objectives[row]), bool(falls[row] > 0.5), evidence[row]))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, tell, name):
+def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(name):
     selector = make(name)
     assert selector.done() is None
     for trial in range(TRIALS):
@@ -67,7 +49,7 @@ def test_rows_are_proposed_until_told_and_the_recommended_one_was_tried(make, te
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_seed_makes_the_same_choices(make, tell, name):
+def test_the_same_seed_makes_the_same_choices(name):
     def rows(seed):
         selector = make(name, seed=seed)
         for _ in range(TRIALS):
@@ -80,15 +62,11 @@ def test_the_same_seed_makes_the_same_choices(make, tell, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_falls_are_limited(make, name):
-    evidence = np.zeros(12)
+def test_falls_are_limited(name):
     selector = make(name, max_falls=2)
-    rows = [5, 6, 7]
-    selector.tell(rows[0], Outcome(0.0, True, evidence))
-    selector.tell(rows[1], Outcome(0.0, False, evidence))
-    assert selector.falls == 1
-    selector.tell(rows[2], Outcome(0.0, True, evidence))
-    assert selector.falls == 2
+    for row, fell, falls in ((5, True, 1), (6, False, 1), (7, True, 2)):
+        selector.tell(row, Outcome(0.0, fell, np.zeros(12)))
+        assert selector.falls == falls
     assert selector.done() == "the robot fell 2 times, and more is not allowed"
     for limit in ("max_falls", "trials"):
         with pytest.raises(InvalidValueError, match=f"{limit} must be at least 1, not 0"):
@@ -96,7 +74,7 @@ def test_falls_are_limited(make, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_controller_can_be_tried(make, tell, name):
+def test_every_controller_can_be_tried(name):
     selector = make(name, trials=400)
     with pytest.raises(InvalidValueError, match="row must be from 0 to 149"):
         selector.tell(150, Outcome(1.0))
@@ -107,13 +85,13 @@ def test_every_controller_can_be_tried(make, tell, name):
         selector.ask()
 
 
-def test_map_bo_has_the_constants_of_2015(make):
+def test_map_bo_has_the_constants_of_2015():
     assert make("map-bo").settings == OF_2015
     assert (OF_2015.length_scale, OF_2015.noise_variance, OF_2015.exploration) == (0.4, 0.001, 0.05)
     assert make("map-bo-tuned").settings != OF_2015
 
 
-def test_names_and_needs(world, make):
+def test_names_and_needs():
     with pytest.raises(UnknownNameError, match=r"unknown selector 'map-ob' .did you mean"):
         make("map-ob")
     with pytest.raises(InvalidValueError, match="needs a rehearsal of the repertoire"):
