@@ -15,6 +15,7 @@ from robots.catalogue import robot_names
 from robots.errors import InvalidValueError
 from robots.robot import load_robot
 
+ANT = load_robot("ant")
 QUICK = ("ant", "hexapod", "hopper")  # of each sort of robot one: torques, servos, and in a plane
 CASES = [
     pytest.param(name, text, marks=[] if name in QUICK else pytest.mark.slow)
@@ -71,33 +72,30 @@ def test_no_damage_makes_no_difference_and_the_same_one_the_same(name):
     ],
 )
 def test_what_is_damaged_is_marked_and_nothing_else(text, parts):
-    robot = load_robot("ant")
-    model = parse_damage(text, robot).apply(robot).model
+    model = parse_damage(text, ANT).apply(ANT).model
     marked = np.isclose(model.geom_rgba, RED).all(axis=1)
     assert {model.geom(g).name for g in np.flatnonzero(marked)} == {f"front_left_{part}" for part in parts}
 
 
 def test_damages_add_up_in_any_order():
-    ant = load_robot("ant")
-    one = Dead("back_left").apply(Lost("front_left").apply(ant))
+    one = Dead("back_left").apply(Lost("front_left").apply(ANT))
     assert [m.label for m in one.modifications] == ["front_left:lost", "back_left:dead"]
     text = "torso:payload@0.1+front_left:lost+joint=back_left_hip:locked@0.3+back_left:short@0.7+all:weak@0.6"
     parts = text.split("+")
-    both = [parse_damage("+".join(order), ant) for order in (parts, parts[::-1])]
+    both = [parse_damage("+".join(order), ANT) for order in (parts, parts[::-1])]
     assert both[0] == both[1]
     assert str(both[0]) == str(both[1])
-    first, second = (damage.apply(ant) for damage in both)
+    first, second = (damage.apply(ANT) for damage in both)
     np.testing.assert_array_equal(walk(first)[1], walk(second)[1])
     model = first.model
-    assert (model.njnt, model.nu) == (ant.model.njnt - 3, ant.model.nu - 3)
-    assert model.body_mass.sum() != ant.model.body_mass.sum()
+    assert (model.njnt, model.nu) == (ANT.model.njnt - 3, ANT.model.nu - 3)
+    assert model.body_mass.sum() != ANT.model.body_mass.sum()
     assert [m.label for m in first.modifications][-1] == "joint=back_left_hip:locked@0.3"
 
 
 def test_slip_and_friction_multiply_in_any_order():
-    ant = load_robot("ant")
-    slips, floors = parse_damage("foot=front_left:slip@0.5", ant), parse_damage("floor:friction@0.4", ant)
-    for robot in (slips.apply(floors.apply(ant)), floors.apply(slips.apply(ant))):
+    slips, floors = parse_damage("foot=front_left:slip@0.5", ANT), parse_damage("floor:friction@0.4", ANT)
+    for robot in (slips.apply(floors.apply(ANT)), floors.apply(slips.apply(ANT))):
         frictions = [robot.physics.geom(f"{leg}_shin").friction[0] for leg in ("front_left", "back_left")]
         assert frictions == pytest.approx([1.2 * 0.4 * 0.5, 1.2 * 0.4])
 
@@ -117,19 +115,17 @@ def test_slip_and_friction_multiply_in_any_order():
     ],
 )
 def test_contradictory_damages(one, other, shared):
-    ant = load_robot("ant")
     message = f"{one}.* and {other}.* cannot be combined: both change {shared}$"
     message = message.replace("+", r"\+")
     with pytest.raises(InvalidValueError, match="cannot be combined: both change " + shared):
-        parse_damage(f"{one}+{other}", ant)
+        parse_damage(f"{one}+{other}", ANT)
     with pytest.raises(InvalidValueError, match=message):
-        parse_damage(other, ant).apply(parse_damage(one, ant).apply(ant))
+        parse_damage(other, ANT).apply(parse_damage(one, ANT).apply(ANT))
 
 
 def test_what_earlier_changes_leave_is_damaged_and_no_more():
-    ant = load_robot("ant")
-    locked = parse_damage("joint=front_left_ankle:locked", ant).apply(ant)
+    locked = parse_damage("joint=front_left_ankle:locked", ANT).apply(ANT)
     with pytest.raises(InvalidValueError, match=r"front_left_ankle is locked or lost already: combine .* by"):
-        parse_damage("front_left:short", ant).apply(locked)
-    labelled = ant.modified("front_left:dead", lambda spec: None)  # no damage, whatever its label says
-    assert Dead("front_left").apply(labelled).model.nu == ant.model.nu - 2
+        parse_damage("front_left:short", ANT).apply(locked)
+    labelled = ANT.modified("front_left:dead", lambda spec: None)  # no damage, whatever its label says
+    assert Dead("front_left").apply(labelled).model.nu == ANT.model.nu - 2

@@ -23,9 +23,7 @@ ODD = [("odd", joint) for joint in ("swing", "lift", "bend", "push")]
 _SAME = ("body_mass", "body_inertia", "body_pos", "geom_size", "geom_friction", "jnt_range", "dof_armature")
 
 
-@pytest.fixture(scope="module")
-def ant():
-    return load_robot("ant")
+ANT = load_robot("ant")
 
 
 def a_robot(name):
@@ -52,9 +50,12 @@ def same_physics(one, other, *, but=()):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
 
 
-def same_places(one, other):
+def same_places(one, other, pose):
+    """Whether geoms of two models are in the same places in a pose; returns the poses."""
+    one, other = posed(one, pose), posed(other, pose)
     np.testing.assert_allclose(other.geom_xpos, one.geom_xpos, atol=1e-9)
     np.testing.assert_allclose(other.geom_xmat, one.geom_xmat, atol=1e-9)
+    return one, other
 
 
 def hangs_on(model, body, root):
@@ -79,24 +80,24 @@ def test_a_lost_leg_leaves_nothing(name, leg):
     assert lost.body_mass.sum() < whole.body_mass.sum()
 
 
-def test_sensors_of_a_lost_leg_read_zero_and_the_others_do_not(ant):
-    _, seen, _ = walk(Lost("back_left").apply(ant), steps=200)
-    gone = leg_entries(ant, "back_left")[1]
+def test_sensors_of_a_lost_leg_read_zero_and_the_others_do_not():
+    _, seen, _ = walk(Lost("back_left").apply(ANT), steps=200)
+    gone = leg_entries(ANT, "back_left")[1]
     assert not seen[:, gone].any()
     assert np.delete(seen, gone, axis=1).any(axis=0).all()
 
 
-def test_a_dead_leg_is_a_leg_whose_motors_are_told_nothing(ant):
-    dead = Dead("front_right").apply(ant)
-    joints, felt = leg_entries(ant, "front_right")
-    assert (dead.model.nu, dead.model.nbody) == (ant.model.nu - 2, ant.model.nbody)
-    same_physics(dead.physics, ant.physics)
-    a, b = Stepper(ant), Stepper(dead)
+def test_a_dead_leg_is_a_leg_whose_motors_are_told_nothing():
+    dead = Dead("front_right").apply(ANT)
+    joints, felt = leg_entries(ANT, "front_right")
+    assert (dead.model.nu, dead.model.nbody) == (ANT.model.nu - 2, ANT.model.nbody)
+    same_physics(dead.physics, ANT.physics)
+    a, b = Stepper(ANT), Stepper(dead)
     a.reset(3)
     b.reset(3)
     rng = np.random.default_rng(0)
     for _ in range(60):
-        action = rng.uniform(-1, 1, ant.action_dim)
+        action = rng.uniform(-1, 1, ANT.action_dim)
         b.step(action)
         action[joints] = 0
         a.step(action)
@@ -141,9 +142,7 @@ def test_a_locked_joint_holds_its_limb_where_the_joint_would(name, joint):
     locked = Locked(f"joint={joint}", angle).apply(robot)
     assert (locked.model.nu, locked.model.njnt) == (robot.model.nu - 1, robot.model.njnt - 1)
     for seed in range(3):
-        pose = random_pose(robot, seed) | {joint: angle}
-        one, other = posed(robot.model, pose), posed(locked.model, pose)
-        same_places(one, other)
+        one, other = same_places(robot.model, locked.model, random_pose(robot, seed) | {joint: angle})
         np.testing.assert_allclose(other.xipos, one.xipos, atol=1e-9)
     same_physics(locked.physics, robot.physics, but=["jnt_range", "body_pos", "dof_armature"])
     assert locked.faults.fixed == {joint: angle}
@@ -155,20 +154,17 @@ def test_two_joints_of_one_body_lock_in_any_order(order):
     locked = robot
     for joint in order:
         locked = Locked(f"joint={joint}", pose[joint]).apply(locked)
-    one, other = posed(robot.model, pose), posed(locked.model, pose)
-    same_places(one, other)
+    same_places(robot.model, locked.model, pose)
 
 
 def test_a_joint_beyond_a_shorter_limb_locks_where_it_would():
-    robot = odd_robot()
-    pose = {"swing": 0.4, "lift": -0.7, "bend": 0.9}
-    short = Short("joint=lift", 0.6).apply(robot)
-    one, other = posed(short.model, pose), posed(Locked("joint=bend", 0.9).apply(short).model, pose)
-    same_places(one, other)
+    short = Short("joint=lift", 0.6).apply(odd_robot())
+    locked = Locked("joint=bend", 0.9).apply(short)
+    same_places(short.model, locked.model, {"swing": 0.4, "lift": -0.7, "bend": 0.9})
 
 
-def test_a_leg_is_locked_where_it_rests(ant):
-    at_rest = Locked("back_left").apply(ant)
+def test_a_leg_is_locked_where_it_rests():
+    at_rest = Locked("back_left").apply(ANT)
     assert at_rest.faults.fixed == {"back_left_hip": 0.0, "back_left_ankle": pytest.approx(np.radians(30))}
 
 
@@ -237,10 +233,10 @@ def test_less_friction_and_the_same_contact(name, damage, geom):
     same_physics(damaged.physics, robot.physics, but=["geom_friction"])
 
 
-def test_a_slope_turns_gravity_and_nothing_else(ant):
-    sloping = Slope("floor", 30.0).apply(ant)
+def test_a_slope_turns_gravity_and_nothing_else():
+    sloping = Slope("floor", 30.0).apply(ANT)
     np.testing.assert_allclose(sloping.physics.opt.gravity, [-4.9, 0, -9.8 * np.sqrt(3) / 2])
-    same_physics(sloping.physics, ant.physics)
+    same_physics(sloping.physics, ANT.physics)
 
 
 @pytest.mark.parametrize("name", [*robot_names(), "odd"])
@@ -283,16 +279,16 @@ def test_servos_keep_their_gains_whatever_they_carry():
         np.testing.assert_array_equal(gains, robot.physics.actuator("swing").biasprm)
 
 
-def test_faults_of_signals_are_those_of_the_parts(ant):
+def test_faults_of_signals_are_those_of_the_parts():
     """What they do then `tests/robots/simulation/test_faults.py` shows."""
     for state, value in ((None, 0.0), (1.0, 1.0)):
-        assert StuckSensor("foot=back_left", state).apply(ant).faults.stuck == {"back_left contact": value}
-    stuck = StuckSensor("joint=back_left_ankle", 1.0).apply(ant)
-    columns = entries(ant, "back_left_ankle position", "back_left_ankle speed")
+        assert StuckSensor("foot=back_left", state).apply(ANT).faults.stuck == {"back_left contact": value}
+    stuck = StuckSensor("joint=back_left_ankle", 1.0).apply(ANT)
+    columns = entries(ANT, "back_left_ankle position", "back_left_ankle speed")
     middle, half = np.radians(65), np.radians(35)
     np.testing.assert_allclose(walk(stuck)[1][-1, columns], [(1 - middle) / half, 0], rtol=1e-5)
-    noisy = NoisySensor("back_left", 0.1).apply(ant).faults.noisy
-    names = [ant.observation_names[column] for column in leg_entries(ant, "back_left")[1]]
+    noisy = NoisySensor("back_left", 0.1).apply(ANT).faults.noisy
+    names = [ANT.observation_names[column] for column in leg_entries(ANT, "back_left")[1]]
     assert noisy == dict.fromkeys(names, 0.1)
-    assert len(NoisySensor("all").apply(ant).faults.noisy) == 2 * 8 + 4
-    assert Delay("all", 3).apply(ant).faults.delay == 3
+    assert len(NoisySensor("all").apply(ANT).faults.noisy) == 2 * 8 + 4
+    assert Delay("all", 3).apply(ANT).faults.delay == 3

@@ -17,10 +17,7 @@ from robots.catalogue import robot_names
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot
 
-
-@pytest.fixture(scope="module")
-def ant():
-    return load_robot("ant")
+ANT = load_robot("ant")
 
 
 @pytest.mark.parametrize(
@@ -39,19 +36,19 @@ def ant():
         ),
     ],
 )
-def test_texts_and_what_they_mean(ant, text, damage, written):
-    assert parse_damage(text, ant) == damage
+def test_texts_and_what_they_mean(text, damage, written):
+    assert parse_damage(text, ANT) == damage
     assert str(damage) == written
-    assert parse_damage(written, ant) == damage
+    assert parse_damage(written, ANT) == damage
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "front_left", "front_left:", ":lost", "front_left:lost:", "a:b:c", "all:weak@", "front_left:lost+"],
 )
-def test_malformed_text(ant, text):
+def test_malformed_text(text):
     with pytest.raises(InvalidValueError, match="written PART:KIND or PART:KIND@STRENGTH") as error:
-        parse_damage(text, ant)
+        parse_damage(text, ANT)
     assert str(error.value).endswith(f" in {text!r}") == ("+" in text), "of several, the whole is told too"
 
 
@@ -64,9 +61,9 @@ def test_malformed_text(ant, text):
         ("front_left:gone", "kind of damage 'gone'.*available: backlash, bent, dead, .*, weak$"),
     ],
 )
-def test_unknown_names_are_answered_with_the_known(ant, text, message):
+def test_unknown_names_are_answered_with_the_known(text, message):
     with pytest.raises(UnknownNameError, match=message):
-        parse_damage(text, ant)
+        parse_damage(text, ANT)
 
 
 @pytest.mark.parametrize(
@@ -85,21 +82,21 @@ def test_unknown_names_are_answered_with_the_known(ant, text, message):
         ("foot=back_left:stuck-sensor@0.5", "the sensor of a foot reads 0 or 1"),
     ],
 )
-def test_what_makes_no_sense_is_said_in_a_sentence(ant, text, message):
+def test_what_makes_no_sense_is_said_in_a_sentence(text, message):
     with pytest.raises(InvalidValueError, match=message) as refused:
-        parse_damage(text, ant)
+        parse_damage(text, ANT)
     assert "\n" not in str(refused.value)
 
 
-def test_a_damage_made_in_python_is_checked_too(ant):
+def test_a_damage_made_in_python_is_checked_too():
     with pytest.raises(UnknownNameError, match="leg of the ant 'tail'"):
-        Lost("tail").apply(ant)
+        Lost("tail").apply(ANT)
     with pytest.raises(InvalidValueError, match="weak takes"):
         Weak("all", 2.0)
-    assert Combination().apply(ant) is ant
+    assert Combination().apply(ANT) is ANT
     assert Combination().summary == "nothing is wrong"
     for strength in (0.5, 1 / 3, 0.1234567890123):
-        assert parse_damage(str(Weak("all", strength)), ant).strength == strength
+        assert parse_damage(str(Weak("all", strength)), ANT).strength == strength
 
 
 def test_a_kind_is_registered_once():
@@ -108,15 +105,15 @@ def test_a_kind_is_registered_once():
     assert damage_kinds()["lost"] is Lost
 
 
-def test_lists_in_files(ant, tmp_path):
+def test_lists_in_files(tmp_path):
     path = tmp_path / "damages.yaml"
     with pytest.raises(InvalidFileError, match=r"cannot read .*: no such file"):
-        read_damages(path, ant)
+        read_damages(path, ANT)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidFileError, match="is not a text file"):
-        read_damages(path, ant)
+        read_damages(path, ANT)
     path.write_text("# two\n- healthy\n- front_left:lost + all:weak\n- joint=back_left_hip:locked@0.3\n")
-    damages = read_damages(path, ant)
+    damages = read_damages(path, ANT)
     assert (
         " ".join(map(str, damages)) == "healthy all:weak@0.5+front_left:lost joint=back_left_hip:locked@0.3"
     )
@@ -135,11 +132,11 @@ def test_lists_in_files(ant, tmp_path):
         ("- !!python/object:os.system x", "is not valid YAML: "),
     ],
 )
-def test_lists_that_are_none(ant, tmp_path, content, message):
+def test_lists_that_are_none(tmp_path, content, message):
     path = tmp_path / "damages.yaml"
     path.write_text(content)
     with pytest.raises(InvalidFileError, match=re.escape(str(path)) + ".*" + re.escape(message)):
-        read_damages(path, ant)
+        read_damages(path, ANT)
 
 
 # The default library of damages, and the families that damages belong to.
@@ -160,11 +157,11 @@ def test_the_library_is_of_different_damages_in_their_own_words(name):
 
 
 def test_joints_are_locked_at_rest_and_halfway_to_where_they_end():
-    hexapod, ant = load_robot("hexapod"), load_robot("ant")
+    hexapod = load_robot("hexapod")
     locked = [text for text in map(str, damage_library(hexapod)) if text.startswith("joint=left_rear_femur:")]
     assert locked == [f"joint=left_rear_femur:locked{angle}" for angle in ("", "@-0.79", "@0.79")]
     # an ankle of the ant goes from 30 to 100 degrees and rests at an end, or beyond it
-    ankle = [text for text in map(str, damage_library(ant)) if text.startswith("joint=front_left_ankle:")]
+    ankle = [text for text in map(str, damage_library(ANT)) if text.startswith("joint=front_left_ankle:")]
     assert ankle == ["joint=front_left_ankle:locked", "joint=front_left_ankle:locked@1.13"]
 
 
@@ -186,12 +183,12 @@ def test_families(text, expected):
     assert damage_from(text).families == expected
 
 
-def test_of_every_kind_it_is_told_whether_it_has_a_strength_and_examples_can_be_read(ant):
-    told = damage_facts(ant)
+def test_of_every_kind_it_is_told_whether_it_has_a_strength_and_examples_can_be_read():
+    told = damage_facts(ANT)
     for name, kind in damage_kinds().items():
         assert any(line.startswith("STRENGTH") for line in told[name]) == (kind.scale is not None)
-    assert [str(parse_damage(text, ant)) for text in told["examples"][2:4]] == told["examples"][2:4]
-    lost, locked, *_, several = (parse_damage(text, ant) for text in told["examples"])
-    legs, joints = list(ant.description.legs), ant.description.joints
+    assert [str(parse_damage(text, ANT)) for text in told["examples"][2:4]] == told["examples"][2:4]
+    lost, locked, *_, several = (parse_damage(text, ANT) for text in told["examples"])
+    legs, joints = list(ANT.description.legs), ANT.description.joints
     assert (lost.target, locked.target) == (legs[-1], f"joint={joints[0]}")
     assert len(several.singles) >= 2

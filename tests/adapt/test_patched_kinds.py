@@ -8,7 +8,6 @@ import pytest
 from odd_robot import odd_robot
 
 from adapt.damage.edits import RED, turn_limb
-from adapt.damage.kinds import damage_kinds
 from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import Modification, load_robot
@@ -135,11 +134,9 @@ def test_what_needs_no_compiling_is_not_compiled_and_lasts_through_what_does(mon
         ("hopper", "torso:mass-left", "moves in a plane, without left and right"),
         ("hexapod", "joint=left_front_coxa:swapped@1", "must be of another one of the 18 joints"),
         ("hexapod", "joint=left_front_coxa:swapped@19", "must be of another one of the 18 joints"),
-        ("hexapod", "joint=left_front_coxa:weak+joint=left_front_coxa:reversed", "cannot be combined"),
     ],
 )
 def test_what_cannot_be(robot, text, message):
     robot = load_robot(robot)
     with pytest.raises(InvalidValueError, match=message):
         parse_damage(text, robot).apply(robot)
-    assert "reversed" in damage_kinds()
