@@ -9,7 +9,7 @@ import pytest
 
 from adapt import strengthening as module
 from adapt.damage.text import parse_damage
-from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.rehearsal import rehearsed_table
 from adapt.rehearsal.table import Table
 from adapt.relearning.refinement import Refinement, RefinementSettings
 from adapt.requests import StrengtheningRequest
@@ -22,6 +22,7 @@ from robots.randomization import GAP
 from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES, Threads
 from robots.symmetry import mirror_images
+from tests.adapt.rehearsal.small import rehearsed
 from tests.adapt.self_model.small_minds import short_gaits
 
 LOST, DEAD = "right_rear:lost", "left_front:dead"
@@ -31,15 +32,12 @@ GAITS = replace(short_gaits(12), spread=SPREAD)
 
 @cache
 def table() -> Table:
-    damages = [parse_damage(text, GAITS.robot) for text in (LOST, DEAD)]
-    evaluation = rehearsal(GAITS, damages, episodes=2, seed=0, backend=Threads(1))
-    evaluation.run()
-    return rehearsed_table(evaluation)
+    return rehearsed_table(rehearsed(GAITS, LOST, DEAD))
 
 
-def strengthening(known, rehearsed, *, below=0.5, seed=1, **settings) -> Strengthening:
+def strengthening(known, rehearsal, *, below=0.5, seed=1, **settings) -> Strengthening:
     return Strengthening(
-        known, rehearsed, StrengtheningRequest(below=below, seed=seed), **{"backend": Threads(1), **settings}
+        known, rehearsal, StrengtheningRequest(below=below, seed=seed), **{"backend": Threads(1), **settings}
     )
 
 
@@ -199,18 +197,15 @@ def with_images(monkeypatch: pytest.MonkeyPatch, _searches_alone: None) -> None:
 def one_sided(strong):
     """Gaits with a specialist for a leg on the right, and their rehearsal without that on the left."""
     known = strong[0].strengthened()
-    damages = [parse_damage(text, GAITS.robot) for text in (MIRRORED, LOST)]
-    evaluation = rehearsal(known, damages, episodes=2, seed=0, backend=Threads(1))
-    evaluation.run()
-    return known, rehearsed_table(evaluation)
+    return known, rehearsed_table(rehearsed(known, MIRRORED, LOST))
 
 
 @pytest.mark.usefixtures("with_images")
 def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, one_sided, monkeypatch) -> None:
-    known, rehearsed = one_sided
+    known, rehearsal = one_sided
     below = within_reach(strong)
     searched, told = made_up(monkeypatch, 0.0), []
-    work = strengthening(known, rehearsed, below=below, damages=[MIRRORED], on_finished=told.append)
+    work = strengthening(known, rehearsal, below=below, damages=[MIRRORED], on_finished=told.append)
     work.run()
     (search,), (image,) = work.searches, work.strengthened().gaits.solutions[13:]
     assert not searched
@@ -236,16 +231,16 @@ def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, one_
 
 @pytest.mark.usefixtures("with_images")
 def test_a_mirror_image_that_is_not_good_enough_is_kept_and_searched_from(one_sided, monkeypatch, tmp_path):
-    known, rehearsed = one_sided
+    known, rehearsal = one_sided
     searched, file = made_up(monkeypatch, 0.0), tmp_path / "unfinished.h5"
     chosen = {"below": 0.9, "damages": [MIRRORED, LOST]}
-    first = strengthening(known, rehearsed, **chosen)
+    first = strengthening(known, rehearsal, **chosen)
     first.run(file, stop=lambda: bool(first.searches))
     (image,) = first.searches
     assert (image.rounds, image.finished, image.after > image.before) == (0, True, True)
     assert not first.finished
     assert not searched
-    work = strengthening(known, rehearsed, **chosen)
+    work = strengthening(known, rehearsal, **chosen)
     work.restore(file)
     assert work.done == 0, "the search is still to come"
     work.run(file)

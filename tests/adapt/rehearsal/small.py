@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Elites
+from repertoire.evaluation.evaluator import Evaluation
 from repertoire.problems.locomotion import walking_record
 from repertoire.repertoire import Repertoire
 from robots.robot import Robot, load_robot, robot_from_text
@@ -41,10 +43,17 @@ def small_repertoire(k: int = 5, *, seed: int = 0) -> Repertoire:
     )
 
 
+def rehearsed(repertoire: Repertoire, *conditions: str, **settings: Any) -> Evaluation:
+    """A rehearsal of damages that is over."""
+    damages = [parse_damage(text, repertoire.robot) for text in conditions]
+    settings = {"episodes": 2, "seed": 0, "backend": Threads(1)} | settings
+    evaluation = rehearsal(repertoire, damages, **settings)
+    evaluation.run()
+    return evaluation
+
+
 def save_rehearsal(path: Path, repertoire: Repertoire, conditions: Sequence[str], *, episodes: int) -> Table:
     """Rehearse damages, and return the table as it is saved in a file."""
-    damages = [parse_damage(text, repertoire.robot) for text in conditions]
-    evaluation = rehearsal(repertoire, damages, episodes=episodes, seed=0, backend=Threads(1))
-    evaluation.run()
+    evaluation = rehearsed(repertoire, *conditions, episodes=episodes)
     write_table(path, rehearsed_table(evaluation), evaluation.identity)
     return read_table(path, repertoire)

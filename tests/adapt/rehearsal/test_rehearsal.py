@@ -7,9 +7,8 @@ import pytest
 
 from adapt.damage.text import parse_damage
 from adapt.evidence import evidence_names, evidence_of
-from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.rehearsal import rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
-from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError
@@ -19,7 +18,7 @@ from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import ModelBatch
 from robots.simulation.episodes import Episodes
 from robots.simulation.threads import Threads
-from tests.adapt.rehearsal.small import CONDITIONS, STEPS, small_repertoire
+from tests.adapt.rehearsal.small import CONDITIONS, STEPS, rehearsed, small_repertoire
 
 EPISODES = 3
 
@@ -27,14 +26,6 @@ EPISODES = 3
 @pytest.fixture(scope="module")
 def repertoire() -> Repertoire:
     return small_repertoire()
-
-
-def rehearsed(repertoire: Repertoire, *texts: str, **changes) -> Table:
-    damages = [parse_damage(text, repertoire.robot) for text in texts]
-    settings = {"episodes": EPISODES, "seed": 5, "backend": Threads(1)} | changes
-    evaluation = rehearsal(repertoire, damages, **settings)
-    evaluation.run()
-    return rehearsed_table(evaluation)
 
 
 def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> None:
@@ -46,7 +37,7 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
         return run(self, batch, solutions, chosen, **options)
 
     monkeypatch.setattr(Threads, "run", watch)
-    expected = rehearsed(repertoire, *CONDITIONS)
+    expected = rehearsed_table(rehearsed(repertoire, *CONDITIONS, episodes=EPISODES))
     common = np.concatenate(seeds).reshape(-1, EPISODES)
     assert (common == common[0]).all()
     assert len(set(common[0])) == EPISODES
@@ -74,20 +65,18 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
 
 
 def test_a_rehearsal_on_randomised_models_is_one_of_the_same_repertoire(repertoire, tmp_path) -> None:
-    damages = [parse_damage(CONDITIONS[1], repertoire.robot)]
     drawn = Randomization(strength=(0.5, 0.6), models=2)
-    settings = {"episodes": 2, "seed": 1, "backend": Threads(1)}
-    evaluation = rehearsal(repertoire, damages, randomization=drawn, **settings)
-    evaluation.run()
+    evaluation = rehearsed(repertoire, CONDITIONS[1], randomization=drawn, seed=1)
     table = rehearsed_table(evaluation)
     seeds = derive_seeds(1, SeedFamily.REHEARSAL, 0, 2)  # both even: they do not choose the models
     assert not any(seeds % 2)
     models = [model.with_episode_steps(STEPS) for model in draw_models(repertoire.robot, drawn)]
-    for number, damaged in enumerate([lambda model: model, damages[0].apply]):
+    for number, text in enumerate(CONDITIONS[:2]):
+        damage = parse_damage(text, repertoire.robot)
         solutions = np.repeat(repertoire.elites.solutions, 2, axis=0)
         k = len(repertoire)
         found = Threads(1).run(
-            ModelBatch(*[damaged(model) for model in models]),
+            ModelBatch(*[damage.apply(model) for model in models]),
             solutions,
             np.tile(seeds, k),
             models=np.tile([0, 1], k),
@@ -108,7 +97,7 @@ def test_what_diverged_is_a_fall_with_the_minimum_objective(repertoire, monkeypa
         return found
 
     monkeypatch.setattr(Threads, "run", one_fails)
-    table = rehearsed(repertoire, episodes=1)
+    table = rehearsed_table(rehearsed(repertoire, episodes=1))
     assert table.objectives[0, 1] == -300
     assert table.falls[0, 1] == 1
     assert not table.evidence[0, 1].any()
@@ -117,11 +106,8 @@ def test_what_diverged_is_a_fall_with_the_minimum_objective(repertoire, monkeypa
 
 
 def test_the_healthy_robot_comes_first_and_every_damage_once(repertoire) -> None:
-    robot = repertoire.robot
-
     def conditions(*texts: str) -> tuple[str, ...]:
-        damages = [parse_damage(text, robot) for text in texts]
-        return rehearsal(repertoire, damages, episodes=1, seed=0, backend=Threads(1)).evaluator.conditions
+        return rehearsed(repertoire, *texts, episodes=1).evaluator.conditions
 
     assert conditions() == ("healthy",)
     assert conditions(" front_left : lost", "healthy") == ("healthy", "front_left:lost")

@@ -11,7 +11,7 @@ import surefoot
 from adapt.damage.text import parse_damage
 from adapt.objective import PRICE, Progress, TrainingReward, find_objective
 from adapt.recovery import recover
-from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.rehearsal import rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import join, widen
 from adapt.relearning.refinement import RefinementSettings, keep_gaits
@@ -19,6 +19,7 @@ from adapt.requests import RecoveryRequest
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES, ONE_THREAD, Threads, backend_of
+from tests.adapt.rehearsal.small import rehearsed
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
 
 LOST = "left_front:lost"
@@ -135,8 +136,7 @@ def test_the_objective_of_a_recovery_is_found_by_name() -> None:
 
 def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_path) -> None:
     gaits = short_gaits(6)
-    evaluation = rehearsal(gaits, [parse_damage(LOST, gaits.robot)], episodes=2, seed=0, backend=Threads(1))
-    evaluation.run()
+    evaluation = rehearsed(gaits, LOST)
     table = rehearsed_table(evaluation)
     found = evaluation.results()
     np.testing.assert_allclose(table.distances, found.distances.reshape(2, 6, 2).mean(axis=2), rtol=1e-6)

@@ -5,11 +5,12 @@ import pytest
 
 from adapt.damage.text import parse_damage
 from adapt.objective import Progress
-from adapt.rehearsal.rehearsal import rehearsal, rehearsed_table
+from adapt.rehearsal.rehearsal import rehearsed_table
 from adapt.relearning.refinement import RefinementSettings
 from adapt.self_model.relearner import Relearner
 from adapt.self_model.twin import Thinking, Twin
 from robots.simulation.threads import Threads
+from tests.adapt.rehearsal.small import rehearsed
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
 
 LOST, DEAD = (parse_damage(f"left_front:{kind}", short_gaits().robot) for kind in ("lost", "dead"))
@@ -47,9 +48,7 @@ def test_models_are_drawn_in_proportion_and_one_that_is_certain_only_once(causes
 
 def test_a_gait_is_rehearsed_as_the_others_were() -> None:
     gaits = short_gaits(6)
-    evaluation = rehearsal(gaits, [LOST], episodes=3, seed=0, backend=Threads(1))
-    evaluation.run()
-    table = rehearsed_table(evaluation)
+    table = rehearsed_table(rehearsed(gaits, "left_front:lost", episodes=3))
     found, known = relearner(), Progress(0.1, STEPS).of_table(table)
     rows = [
         int(np.argmax((short_gaits().elites.solutions == one).all(axis=1))) for one in gaits.elites.solutions
