@@ -16,46 +16,23 @@ from adapt.requests import RecoveryRequest
 from adapt.selectors import catalogue
 from adapt.selectors.catalogue import SelectorEntry
 from adapt.selectors.selector import Selector
-from repertoire.algorithms.catalogue import ALGORITHMS
-from repertoire.archives.archive import Archive, Elites
-from repertoire.archives.grid import GridSpec
-from repertoire.problems.locomotion import walking_record
-from repertoire.repertoire import Repertoire
+from repertoire.archives.archive import Elites
 from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.robot import load_robot
-from robots.simulation.backend import Backend, ModelBatch
+from robots.simulation.backend import Backend
 from robots.simulation.episodes import Episodes
-from robots.simulation.threads import ALL_CORES
+from tests.adapt.rehearsal.small import STEPS, small_repertoire
 
-STEPS = 60
 OTHERS = ("table", "backend", "on_trial", "interrupted")  # than fields of a request
-SETTINGS = ALGORITHMS.find("sep-cma-mae").settings(
-    {"evaluations": 60, "seed": 0, "archive": "6,6,6,6", "min_objective": -300.0}
-)
+LOST = Lost("front_left")
+REPERTOIRE = small_repertoire()
 
 
-def recover(repertoire, damage, **settings):
+def recover(repertoire, **settings):
     others = {name: settings.pop(name) for name in OTHERS if name in settings}
-    return run_recovery(repertoire, damage, validate(RecoveryRequest, settings), **others)
-
-
-@pytest.fixture(scope="module")
-def repertoire():
-    """Random controllers, evaluated in short episodes."""
-    robot = load_robot("ant")
-    short = dataclasses.replace(
-        robot, description=robot.description.model_copy(update={"episode_steps": STEPS})
-    )
-    backend, batch = ALL_CORES, ModelBatch(short)
-    rng = np.random.default_rng(0)
-    solutions = np.stack([short.controller.initial(rng) for _ in range(60)])
-    episodes = backend.run(batch, solutions, np.arange(60))
-    archive = Archive(GridSpec((6, 6, 6, 6)), solution_dim=solutions.shape[1], ranges=[(0, 1)] * 4)
-    archive.add(solutions, episodes.objectives, episodes.measures)
-    assert len(archive) >= 8
-    return Repertoire(walking_record(short), SETTINGS, archive.elites(), archive.thresholds)
+    return run_recovery(repertoire, LOST, validate(RecoveryRequest, settings), **others)
 
 
 class InOrder(Selector):
@@ -115,17 +92,16 @@ class Fake(Backend):
 
 
 @pytest.fixture
-def made_up(repertoire, monkeypatch):
+def made_up(monkeypatch):
     """A repertoire whose elites i = 0 to 4 score i, with a trap: row 2 says it is the best."""
     monkeypatch.setattr(InOrder, "outcomes", [])
     monkeypatch.setitem(
         catalogue._SELECTORS, "in-order", SelectorEntry("in-order", "from the last to the first", InOrder)
     )
-    solutions = np.repeat(
-        np.arange(5, dtype=np.float32)[:, None], repertoire.elites.solutions.shape[1], axis=1
-    )
-    elites = Elites(np.arange(5), solutions, np.array([0.0, 1, 99, 3, 4]), repertoire.elites.measures[:5])
-    return dataclasses.replace(repertoire, elites=elites)
+    first = REPERTOIRE.elites
+    solutions = np.repeat(np.arange(5, dtype=np.float32)[:, None], first.solutions.shape[1], axis=1)
+    elites = Elites(first.cells, solutions, np.array([0.0, 1, 99, 3, 4]), first.measures)
+    return dataclasses.replace(REPERTOIRE, elites=elites)
 
 
 @pytest.fixture
@@ -139,29 +115,25 @@ def go(made_up, fake):
 
     def recovered(**settings):
         usual = {"seed": 3, "selector": "in-order", "objective": "reward", "backend": fake}
-        return recover(made_up, Lost("front_left"), **usual | settings)
+        return recover(made_up, **usual | settings)
 
     return recovered
 
 
-def test_a_recovery_from_start_to_end(repertoire):
+def test_a_recovery_from_start_to_end():
     told = []
     settings = {"trials": 6, "selector": "best-first", "confirmations": 0, "objective": "reward"}
-    recovery = recover(repertoire, Lost("front_left"), seed=1, on_trial=told.append, **settings)
-    damaged = Lost("front_left").apply(repertoire.robot)
+    recovery = recover(REPERTOIRE, seed=1, on_trial=told.append, **settings)
+    damaged, elites = LOST.apply(REPERTOIRE.robot), REPERTOIRE.elites
     assert (recovery.robot, recovery.damage, recovery.seed) == ("ant", "front_left:lost", 1)
     assert tuple(told) == recovery.trials
     assert [trial.number for trial in told] == list(range(1, len(told) + 1))
     assert recovery.trials[0].row == recovery.incumbent != recovery.trials[1].row
-    assert recovery.trials[0].predicted == pytest.approx(repertoire.elites.objectives[recovery.incumbent])
+    assert recovery.trials[0].predicted == pytest.approx(elites.objectives[recovery.incumbent])
     for trial in recovery.trials:
-        assert trial.cell == repertoire.cell(trial.row)
-        again = deploy(
-            damaged,
-            repertoire.elites.solutions[trial.row],
-            seconds=STEPS * damaged.control_step,
-            seed=trial.seed,
-        )
+        assert trial.cell == REPERTOIRE.cell(trial.row)
+        seconds = STEPS * damaged.control_step
+        again = deploy(damaged, elites.solutions[trial.row], seconds=seconds, seed=trial.seed)
         assert trial.measured == pytest.approx(again.rewards.sum(), rel=1e-12)
         assert trial.steps == len(again)
     assert recovery.row == max(told, key=lambda trial: trial.measured).row
@@ -178,7 +150,7 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up, go):
     for trial in recovery.trials[:-1]:
         assert trial.measured == pytest.approx(trial.row - 5 + np.random.default_rng(trial.seed).normal())
         assert (trial.steps, trial.distance) == (7, 0.5)
-    assert recovery.trials[-1].measured == SETTINGS.min_objective  # it diverged
+    assert recovery.trials[-1].measured == REPERTOIRE.settings.min_objective  # it diverged
     outcomes = InOrder.outcomes
     assert [outcome.fell for outcome in outcomes] == [False, True, False, False, True]  # the last diverged
     assert [trial.fell for trial in recovery.trials] == [outcome.fell for outcome in outcomes]
@@ -261,7 +233,7 @@ def test_who_interrupts_hurries_thoughts(go):
     assert context.thinking.hurried()
 
 
-def test_controllers_that_do_not_fit_the_robot_are_refused(repertoire):
-    problem = dataclasses.replace(repertoire.problem, controller="mlp-28-8-8")
+def test_controllers_that_do_not_fit_the_robot_are_refused():
+    problem = dataclasses.replace(REPERTOIRE.problem, controller="mlp-28-8-8")
     with pytest.raises(InvalidValueError, match="mlp-28-8-8 controllers do not fit the ant"):
-        recover(dataclasses.replace(repertoire, problem=problem), Lost("front_left"), seed=0)
+        recover(dataclasses.replace(REPERTOIRE, problem=problem), seed=0)

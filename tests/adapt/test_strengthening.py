@@ -1,7 +1,7 @@
 """Strengthening: specialists for the damages that leave a repertoire no good gait."""
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -122,13 +122,9 @@ def test_threads_and_interruptions_change_nothing(strong, tmp_path: Path) -> Non
     assert [(one.rounds, one.finished) for one in first.searches] == [(1, False)]
     assert 0 < first.done < first.total == 240
     reports = []
-
-    def within_a_round() -> bool:
-        return bool(reports)
-
     second = start()
     second.restore(file)
-    second.run(file, on_progress=lambda done, note: reports.append(done), stop=within_a_round)
+    second.run(file, on_progress=lambda done, note: reports.append(done), stop=lambda: bool(reports))
     assert state(second) == state(first), "the round is as if it had not begun"
     third, shown = start(), list[float]()
     third.restore(file)
@@ -188,11 +184,6 @@ def test_what_helps_with_one_damage_is_tried_for_the_next(strong, monkeypatch) -
 MIRRORED = "left_rear:lost"
 
 
-@pytest.fixture
-def with_images(monkeypatch: pytest.MonkeyPatch, _searches_alone: None) -> None:
-    monkeypatch.setattr(module, "mirror_images", mirror_images)
-
-
 @pytest.fixture(scope="module")
 def one_sided(strong):
     """Gaits with a specialist for a leg on the right, and their rehearsal without that on the left."""
@@ -200,8 +191,8 @@ def one_sided(strong):
     return known, rehearsed_table(rehearsed(known, MIRRORED, LOST))
 
 
-@pytest.mark.usefixtures("with_images")
 def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, one_sided, monkeypatch) -> None:
+    monkeypatch.setattr(module, "mirror_images", mirror_images)
     known, rehearsal = one_sided
     below = within_reach(strong)
     searched, told = made_up(monkeypatch, 0.0), []
@@ -229,8 +220,8 @@ def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, one_
     assert kept.origins[-1] == kept.origins[0], "it descends from what its image descends from"
 
 
-@pytest.mark.usefixtures("with_images")
 def test_a_mirror_image_that_is_not_good_enough_is_kept_and_searched_from(one_sided, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "mirror_images", mirror_images)
     known, rehearsal = one_sided
     searched, file = made_up(monkeypatch, 0.0), tmp_path / "unfinished.h5"
     chosen = {"below": 0.9, "damages": [MIRRORED, LOST]}
@@ -274,16 +265,10 @@ def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> N
 
 
 def test_nothing_to_strengthen_is_told_at_once() -> None:
-    begin = partial(strengthening, GAITS)
-    cases = [
-        (
-            lambda: begin(table(), damages=[DEAD]),
-            f"nothing to strengthen: under every damage some gait makes 50% .*, and 79% under {DEAD}",
-        ),
-        (lambda: begin(table().take(["healthy"])), "the library holds no damage"),
-    ]
-    for call, message in cases:
-        with pytest.raises(InvalidValueError, match=message):
-            call()
+    message = f"nothing to strengthen: under every damage some gait makes 50% .*, and 79% under {DEAD}"
+    with pytest.raises(InvalidValueError, match=message):
+        strengthening(GAITS, table(), damages=[DEAD])
+    with pytest.raises(InvalidValueError, match="the library holds no damage"):
+        strengthening(GAITS, table().take(["healthy"]))
     with pytest.raises(UnknownNameError, match="condition of the rehearsal"):
-        begin(table(), damages=["left_rear:lost"])
+        strengthening(GAITS, table(), damages=[MIRRORED])

@@ -14,11 +14,11 @@ from adapt.recovery import recover
 from adapt.rehearsal.rehearsal import rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import join, widen
-from adapt.relearning.refinement import RefinementSettings, keep_gaits
+from adapt.relearning.refinement import Refinement, RefinementSettings, keep_gaits
 from adapt.requests import RecoveryRequest
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.simulation.backend import ModelBatch
-from robots.simulation.threads import ALL_CORES, ONE_THREAD, Threads, backend_of
+from robots.simulation.threads import ALL_CORES, Threads
 from tests.adapt.rehearsal.small import rehearsed
 from tests.adapt.self_model.small_minds import STEPS, short_gaits
 
@@ -26,19 +26,20 @@ LOST = "left_front:lost"
 PROGRESS = Progress(price=0.1, steps=STEPS)
 
 
+def refined(settings: RefinementSettings, gaits: int = 2, **more) -> Refinement:
+    """What a search from the first of some gaits finds."""
+    start = short_gaits().elites.solutions[:gaits]
+    usual = {"objective": PROGRESS, "seed": 1, "backend": Threads(1)}
+    return settings.refine([more.pop("robot", short_gaits().robot)], start, **usual | more)
+
+
 @pytest.mark.slow
 def test_a_refined_gait_is_better_in_episodes_that_the_search_never_saw() -> None:
     robot = parse_damage(LOST, short_gaits().robot).apply(short_gaits().robot)
-    start = short_gaits().elites.solutions[:3]
-    several = [
-        RefinementSettings(episodes=810, batch_size=10, sigma0=0.03).refine(
-            [robot], start, objective=PROGRESS, seed=5, backend=backend_of(threads)
-        )
-        for threads in (1, 2)
-    ]
-    found = several[0]
-    np.testing.assert_array_equal(found.solution, several[1].solution)
-    assert found.score == several[1].score > found.before + 0.02
+    start, settings = short_gaits().elites.solutions[:3], RefinementSettings(810, 10, sigma0=0.03)
+    found, again = (refined(settings, 3, robot=robot, seed=5, backend=Threads(n)) for n in (1, 2))
+    np.testing.assert_array_equal(found.solution, again.solution)
+    assert found.score == again.score > found.before + 0.02
     assert 810 <= found.episodes <= 810 + 10 + 3 * 8, "the last generation and the final episodes come on top"
     seeds = np.arange(1000, 1020)
     backend, batch = ALL_CORES, ModelBatch(robot)
@@ -57,20 +58,17 @@ def test_a_search_begins_with_steps_that_suit_the_controller(monkeypatch, kind, 
     def begin(*, batch_size, sigma0):
         raise BegunError(sigma0)
 
-    robot, start = short_gaits().robot, short_gaits().elites.solutions[:1]
     if kind:
-        monkeypatch.setattr(type(robot.controller), "step_sizes", kind)
+        monkeypatch.setattr(type(short_gaits().robot.controller), "step_sizes", kind)
     monkeypatch.setattr("adapt.relearning.refinement.STRATEGIES", {"cma-es": begin})
     with pytest.raises(BegunError) as error:
-        RefinementSettings(episodes=30).refine([robot], start, objective=PROGRESS, seed=1, backend=Threads(1))
+        refined(RefinementSettings(episodes=30), 1)
     assert error.value.args[0] == pytest.approx(sigma)
 
 
 def test_a_search_that_finds_nothing_better_gives_back_where_it_started() -> None:
-    robot, start = short_gaits().robot, short_gaits().elites.solutions[:2]
-    settings = RefinementSettings(episodes=30, batch_size=4, sigma0=1e-12)
-    found = settings.refine([robot], start, objective=PROGRESS, seed=1, backend=Threads(1))
-    assert any(np.array_equal(found.solution, one) for one in start)
+    found = refined(RefinementSettings(episodes=30, batch_size=4, sigma0=1e-12))
+    assert any(np.array_equal(found.solution, one) for one in short_gaits().elites.solutions[:2])
     assert found.score == found.before
     assert 0 < found.fall < 1, "eight episodes prove nothing"
 
@@ -84,20 +82,15 @@ def test_a_long_search_leaves_short_episodes_early() -> None:
             ran.append((batch.robots[0].description.episode_steps, int(found.steps.sum())))
             return found
 
-    gaits = short_gaits()
-    settings = RefinementSettings(100, 4, short_until=(0.6, 20), shortest=0.0)
-    settings.refine([gaits.robot], gaits.elites.solutions[:2], objective=PROGRESS, seed=1, backend=Watched(1))
+    refined(RefinementSettings(100, 4, short_until=(0.6, 20), shortest=0.0), backend=Watched(1))
     short = round(0.4 * STEPS)
     assert [length for length, _ in itertools.groupby(ran, key=lambda one: one[0])] == [short, STEPS]
     assert 20 * STEPS <= sum(steps for length, steps in ran if length == short) < 40 * STEPS
 
 
 def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
-    robot, start, told = short_gaits().robot, short_gaits().elites.solutions[:2], []
-    RefinementSettings(episodes=1_000_000, batch_size=4, sigma0=0.03).refine(
-        [robot], start, objective=PROGRESS, seed=1, backend=ONE_THREAD, on_progress=told.append,
-        hurried=lambda: len(told) >= 1,
-    )  # fmt: skip
+    told, settings = [], RefinementSettings(episodes=1_000_000, batch_size=4, sigma0=0.03)
+    refined(settings, on_progress=told.append, hurried=lambda: len(told) >= 1)
     assert len(told) == 1
 
 
@@ -156,21 +149,16 @@ def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_
     assert join([table.take(["healthy"]), old.take([LOST])]).distances is None
 
 
+def recovered(damage: str = LOST, trials: int = 4):
+    """A recovery that relearns."""
+    gaits, request = short_gaits(), RecoveryRequest(seed=2, trials=trials, think_episodes=200)
+    refiner = RefinementSettings(episodes=400, batch_size=10)
+    return recover(gaits, parse_damage(damage, gaits.robot), request, refiner=refiner, backend=Threads(2))
+
+
 @pytest.fixture(scope="module")
 def recovery():
-    """A recovery that relearns."""
-    return recovered(threads=2)
-
-
-def recovered(threads: int):
-    gaits = short_gaits()
-    return recover(
-        gaits,
-        parse_damage(LOST, gaits.robot),
-        RecoveryRequest(seed=2, trials=4, think_episodes=200),
-        refiner=RefinementSettings(episodes=400, batch_size=10),
-        backend=backend_of(threads),
-    )
+    return recovered()
 
 
 def test_nothing_is_refined_where_a_known_gait_does_well(monkeypatch) -> None:
@@ -178,12 +166,9 @@ def test_nothing_is_refined_where_a_known_gait_does_well(monkeypatch) -> None:
         raise AssertionError("it was refined")
 
     monkeypatch.setattr(RefinementSettings, "refine", called)
-    gaits, refiner = short_gaits(), RefinementSettings(episodes=400)
-    request = RecoveryRequest(seed=2, trials=2, think_episodes=200)
-    mild, severe = (parse_damage(text, gaits.robot) for text in ("left_front:weak@0.4", LOST))
-    recover(gaits, mild, request, refiner=refiner, backend=Threads(2))
+    recovered("left_front:weak@0.4", trials=2)
     with pytest.raises(AssertionError, match="refined"):
-        recover(gaits, severe, request, refiner=refiner, backend=Threads(2))
+        recovered(trials=2)
 
 
 def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:

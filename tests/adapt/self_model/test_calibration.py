@@ -28,12 +28,10 @@ PRIOR = Randomization(strength=(0.6, 1.4), delay=(0, 2), damping=(0.5, 1.5))
 ROW = 7
 
 
-def trace_of(robot, seed=3):
+def trace_of(robot):
     """What the gait does on a robot."""
-    solution = short_gaits().elites.solutions[[ROW]]
-    return (
-        Threads(1).run(ModelBatch(robot), solution, np.array([seed]), request=Request(traces=True)).traces[0]
-    )
+    solution, asked = short_gaits().elites.solutions[[ROW]], Request(traces=True)
+    return Threads(1).run(ModelBatch(robot), solution, np.array([3]), request=asked).traces[0]
 
 
 @cache
@@ -123,18 +121,22 @@ def changed(text, column, value):
     return table.to_csv(index=False)
 
 
-def walk(folder):
+def walk(folder, steps=10, **settings):
     """The gaits, and the table of a short walk with one of them."""
     gaits, path = short_gaits(), folder / "walk.csv"
-    surefoot.deploy(gaits, gaits.cell(ROW), seconds=0.2, seed=3, csv=path)
+    seconds = steps * gaits.robot.control_step
+    surefoot.deploy(gaits, gaits.cell(ROW), seconds=seconds, seed=3, csv=path, **settings)
     return gaits, path
+
+
+PLACES = ["x [m]", "y [m]"]
+NOWHERE = dict.fromkeys(PLACES, "nan")
 
 
 class TestTraces:
     @pytest.mark.parametrize("lost", [[19], [4, 5, 12, 19, 30, 41]])  # the latter a tenth of all
     def test_the_row_before_stands_for_one_that_was_lost(self, lost, tmp_path):
-        gaits, path = short_gaits(), tmp_path / "walk.csv"
-        surefoot.deploy(gaits, gaits.cell(ROW), seconds=60 * gaits.robot.control_step, seed=3, csv=path)
+        gaits, path = walk(tmp_path, 60)
         lines = path.read_text().splitlines(keepends=True)
         whole = read_trace(path, gaits.robot)[1]
         path.write_text("".join(line for number, line in enumerate(lines) if number - 1 not in lost))
@@ -143,9 +145,7 @@ class TestTraces:
         np.testing.assert_array_equal(np.delete(found, lost, axis=0), np.delete(whole, lost, axis=0))
 
     def test_what_deploy_writes_is_the_trace(self, tmp_path):
-        gaits, path = short_gaits(), tmp_path / "walk.csv"
-        damage, seconds = "all:delay@2", 60 * gaits.robot.control_step
-        surefoot.deploy(gaits, gaits.cell(ROW), damage=damage, seconds=seconds, seed=3, csv=path)
+        gaits, _ = walk(tmp_path, 60, damage="all:delay@2")
         neutral = draw(gaits.robot, np.random.default_rng(1), Randomization(delay=(2, 2)))
         ((row, trace),) = read_traces([tmp_path], gaits)
         assert row == ROW
@@ -172,17 +172,13 @@ class TestTraces:
         with pytest.raises(InvalidFileError, match=message):
             read_traces([path], gaits)
 
-    @pytest.mark.parametrize("lacking", ["no columns", "nan"])
-    def test_a_robot_without_odometry_has_traces_without_it(self, tmp_path, lacking):
+    @pytest.mark.parametrize(
+        "without", [lambda table: table.drop(columns=PLACES), lambda table: table.assign(**NOWHERE)]
+    )
+    def test_a_robot_without_odometry_has_traces_without_it(self, tmp_path, without):
         gaits, path = walk(tmp_path)
         ((_, whole),) = read_traces([path], gaits)
-        table, places = pd.read_csv(path), ["x [m]", "y [m]"]
-        table = (
-            table.drop(columns=places)
-            if lacking == "no columns"
-            else table.assign(**dict.fromkeys(places, "nan"))
-        )
-        table.to_csv(path, index=False)
+        without(pd.read_csv(path)).to_csv(path, index=False)
         with pytest.raises(InvalidFileError, match="no odometry, leave it out of the sensors"):
             read_traces([path], gaits)
         ((_, trace),) = read_traces([path], gaits, ("encoders", "currents", "imu", "contacts"))
