@@ -31,12 +31,6 @@ def damaged(prior, seed=1):
     return prior.objectives - 1500 * prior.measures[:, 0] + noise
 
 
-def test_matern_by_hand():
-    d = np.array([0.0, 0.4])
-    expected = [1.0, (1 + np.sqrt(5) + 5 / 3) * np.exp(-np.sqrt(5))]
-    np.testing.assert_allclose(matern_52(d, length_scale=0.4), expected, rtol=1e-14)
-
-
 @pytest.mark.parametrize("noise", [1e-3, 0.3])
 def test_posterior_equals_the_dense_formula(noise):
     rng = np.random.default_rng(0)

@@ -61,10 +61,20 @@ class Searching(LinkedWorld):
         return self.found
 
 
-def linked(**options: object) -> tuple[LinkedWorld, SimulatedRobot]:
+def linked(world: type[LinkedWorld] = Halting, **options: object) -> tuple[LinkedWorld, SimulatedRobot]:
     """A world behind a link in this process, and the robot in it."""
     robot = SimulatedRobot(ROBOT, ROBOT, **options)
-    return Halting(ROBOT, Keeper(SimulatedLink(robot))), robot
+    return world(ROBOT, Keeper(SimulatedLink(robot))), robot
+
+
+@contextmanager
+def over(address: str) -> Iterator[LinkedWorld]:
+    """A world whose robot a process of its own keeps going."""
+    world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, address, None))
+    try:
+        yield world
+    finally:
+        world.close()
 
 
 def place(robot: SimulatedRobot) -> tuple[float, float]:
@@ -123,7 +133,7 @@ def test_a_leg_breaks_under_way_and_the_robot_recovers(odometry: bool) -> None:
 
 
 def test_searches_follow_one_another_though_one_fails() -> None:
-    world = LinkedWorld(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    world, _ = linked(LinkedWorld)
     may_end, begun = threading.Event(), threading.Event()
 
     def fail() -> None:
@@ -141,7 +151,7 @@ def test_searches_follow_one_another_though_one_fails() -> None:
 
 
 def test_a_search_that_was_given_up_before_it_began_does_not_run() -> None:
-    world = Searching(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    world, _ = linked(Searching)
     may_end, ran = threading.Event(), []
     searches = Searches(world)
     searches.add(lambda: may_end.wait(10), 1.0, ran.append)
@@ -181,7 +191,7 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
         return SimpleNamespace(refine=lambda *_: seeds.append(seed))
 
     monkeypatch.setattr(diagnosis, "Relearner", noting)
-    world = Searching(ROBOT, Keeper(SimulatedLink(SimulatedRobot(ROBOT, ROBOT))))
+    world, _ = linked(Searching)
     knowledge = known(*small_hexapod(), world=world, refinement=100)
     knowledge.know(parse_damage("left_front:lost", ROBOT))
     for taken in (False, True, False):
@@ -194,15 +204,14 @@ def test_a_search_does_not_depend_on_those_that_were_given_up(monkeypatch: pytes
 
 def test_a_robot_that_lies_is_set_upright_by_whoever_is_near() -> None:
     said: list[str] = []
-    world, robot = linked(helped=True)
+    (world, one), (alone, other) = linked(helped=True), linked()
     world._say = said.append
-    robot._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
+    for robot in (one, other):
+        robot._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
     assert world.drive(3, GAIT, 20).fell
     assert world.set_upright(60.0)
     assert world.upright
     assert "set it upright" in said[0]
-    alone, robot = linked()
-    robot._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
     assert alone.drive(3, GAIT, 20).fell
     assert not alone.set_upright(5.0), "the mission's time is up before"
     with pytest.raises(LinkError, match="nobody set it upright"):
@@ -218,11 +227,11 @@ def test_what_needs_odometry_or_cannot_turn_is_refused() -> None:
 
 
 @contextmanager
-def served(*options: object) -> Iterator[tuple[int, subprocess.Popen]]:
+def served() -> Iterator[tuple[int, subprocess.Popen]]:
     """A robot in a process of its own, at a port."""
     port = free_port()
     command = [sys.executable, "-m", "surefoot", "robot", "hexapod", "--serve", f"tcp://127.0.0.1:{port}"]
-    with subprocess.Popen([*command, *map(str, options)], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             assert "listens" in process.stdout.readline()
@@ -234,8 +243,7 @@ def served(*options: object) -> Iterator[tuple[int, subprocess.Popen]]:
 @pytest.mark.real_time
 def test_a_robot_goes_on_over_a_bad_network_while_nobody_looks() -> None:
     with served() as (port, _), bad_network(near := free_port(), port, loss=0.05, jitter=0.01):
-        world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, f"tcp://127.0.0.1:{near}", None))
-        try:
+        with over(f"tcp://127.0.0.1:{near}") as world:
             stretch = world.drive(3, GAIT, 100)
             assert (len(stretch.trace), stretch.fell) == (100, False)
             before, clock = stretch.end, world.clock
@@ -246,20 +254,16 @@ def test_a_robot_goes_on_over_a_bad_network_while_nobody_looks() -> None:
             assert world.pose.distance(before[:2]) > 0.1
             world.stand(20)
             assert world.seen.state.mode == "driven"
-        finally:
-            world.close()
         assert "states" in world.words
 
 
 @pytest.mark.real_time
 def test_a_lost_robot_ends_the_world_and_is_damped_in_the_end() -> None:
-    with served() as (port, process):
-        world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, f"tcp://127.0.0.1:{port}", None))
+    with served() as (port, process), over(f"tcp://127.0.0.1:{port}") as world:
         world.stand(5)
         process.kill()
         with pytest.raises(LinkError, match="silent for"):
             world.stand(500)
-        world.close()
     with pytest.raises(LinkError, match="no robot answers"):
         KeeperProcess(ROBOT, f"tcp://127.0.0.1:{free_port()}", None)
 
@@ -295,15 +299,14 @@ def watched() -> Iterator[tuple[str, Answered]]:
 @pytest.mark.real_time
 def test_a_keeper_that_stops_leaves_the_robot_damped_and_is_given_up() -> None:
     with watched() as (address, server):
-        world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, address, None))
-        world.stand(10)
-        assert server.stiff[-1][1]
-        os.kill(world._driver._process.pid, signal.SIGSTOP)
-        began = time.monotonic()
-        with pytest.raises(LinkError, match="hung, and was ended"):
-            world.stand(100)
-        assert time.monotonic() - began < 8
-        world.close()
+        with over(address) as world:
+            world.stand(10)
+            assert server.stiff[-1][1]
+            os.kill(world._driver._process.pid, signal.SIGSTOP)
+            began = time.monotonic()
+            with pytest.raises(LinkError, match="hung, and was ended"):
+                world.stand(100)
+            assert time.monotonic() - began < 8
         assert time.monotonic() - began < 12
         assert not any(was for when, was in server.stiff if when > began + 0.3)
 
@@ -343,9 +346,7 @@ if __name__ == "__main__":
 
 @pytest.mark.real_time
 @pytest.mark.parametrize(("ends", "within"), [("SIGKILL", 0.5), ("SIGSTOP", 2.0 + HOLD)])
-def test_a_mission_that_is_killed_or_stopped_leaves_the_robot_damped(
-    ends: str, within: float, tmp_path: Path
-) -> None:
+def test_a_mission_that_is_killed_or_stopped_leaves_the_robot_damped(ends: str, within, tmp_path) -> None:
     with watched() as (address, server):
         (tmp_path / "walk.py").write_text(WALKING.format(ends=ends, address=address))
         with subprocess.Popen([sys.executable, str(tmp_path / "walk.py")]) as process:

@@ -1,7 +1,6 @@
 """What a mission is made of: poses, plans, the world without resets, the planner and the log."""
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import mujoco
@@ -11,7 +10,7 @@ import pytest
 from adapt.mission.changes import read_changes
 from adapt.mission.log import Event, MissionFacts, read_log
 from adapt.mission.outcomes import SAMPLE
-from adapt.mission.planner import PlannedStretch, choose_gait
+from adapt.mission.planner import choose_gait
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import ASSISTANCE
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
@@ -200,11 +199,8 @@ PATHS = np.array(
 FALLS = np.array([np.inf, np.inf, np.inf, 3.0])
 
 
-def choice(
-    goal: tuple[float, float] = (9.0, 0.0), paths: np.ndarray = PATHS, falls: np.ndarray = FALLS,
-    risk: Sequence[float] = (), present: int | None = None, pose: Pose = Pose(),  # noqa: B008
-) -> PlannedStretch:  # fmt: skip
-    risks = np.array(risk or np.zeros(len(paths)))
+def choice(goal=(9.0, 0.0), paths=PATHS, falls=FALLS, risk=0.0, present=None, pose=Pose()):  # noqa: B008
+    risks = np.broadcast_to(risk, len(paths))
     return choose_gait(pose, goal, paths, falls, risk=risks, present=present, within=0.2)
 
 

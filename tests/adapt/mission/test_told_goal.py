@@ -103,9 +103,7 @@ def test_the_gait_that_gets_furthest_towards_targets_all_around_is_chosen() -> N
     assert chosen(steering({0: (6, -2), 1: (4, 2), 2: (3, 3)})) == 1
     assert steering({0: 6, 1: 5}).choose([1, 99], 99) == 1, "99 was simulated with a target ahead alone"
     ahead = Steering(Gaits({0: (5.0, 0.0), 1: (4.0, 9.0)}), lambda rows: np.array(rows)[:, None], (0.0,))
-    assert [ahead.choose(rows, None) for rows in ([0, 1], [1])] == [0, 1], (
-        "where no other heading is possible"
-    )
+    assert ahead.choose([0, 1], None) == 0, "where no other heading is possible"
 
 
 @pytest.mark.parametrize(("other", "row"), [(0.9, 1), (0.8, 0)])
@@ -119,17 +117,12 @@ def test_a_gait_on_its_way_goes_on_unless_another_one_is_a_lot_faster() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "floor", "stretches"),
-    # until 8 m in 8 s, and 0 or -2 m in 2 s a stretch, or 0.5 m in 25.5 s with a fall, are below 0.3 m/s;
-    # and until what is twice as fast as it promises is preferred to another gait that promises more
-    [
-        (2.5, {"speed": 0.0}, 10),
-        (2.5, {"speed": -0.5}, 3),
-        (2.5, {"falls_after": 1}, 1),
-    ],
+    ("floor", "stretches"),
+    # until 8 m in 8 s, and 0 or -2 m in 2 s a stretch, or 0.5 m in 25.5 s with a fall, are below 0.3 m/s
+    [({"speed": 0.0}, 10), ({"speed": -0.5}, 3), ({"falls_after": 1}, 1)],
 )
-def test_a_gait_that_is_slower_than_it_promises_is_given_up(other, floor, stretches: int) -> None:
-    found = steering({0: 5, 1: other})
+def test_a_gait_that_is_slower_than_it_promises_is_given_up(floor, stretches: int) -> None:
+    found = steering({0: 5, 1: 2.5})
     rows = [walked(found, Floor(**floor, driving=0)).row for _ in range(stretches + 1)]
     assert rows == [0] * stretches + [1]
 
@@ -256,9 +249,10 @@ def test_a_robot_that_did_something_else_is_watched_no_more(how: str) -> None:
     found, floor, seen = steering({3: 5, 4: 5}), Floor(), list[np.ndarray]()
     for _ in range(2):
         walked(found, floor, watch=lambda trace: bool(seen.append(trace)))
+    row = floor.driving
     if how == "interrupt":
         found.interrupt()
-        walked(found, floor, watch=lambda trace: bool(seen.append(trace)))
     else:
-        found.walk(floor, GOAL, 7 - floor.driving, 1000, watch=lambda trace: bool(seen.append(trace)))
+        row = 7 - row
+    found.walk(floor, GOAL, row, 1000, watch=lambda trace: bool(seen.append(trace)))
     assert len(seen) == 4, "what it does then is to be seen first"
