@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from adapt.records import Outcome
 from adapt.rehearsal.table import Table, tabulate
 from adapt.selectors.catalogue import make_selector
 from adapt.selectors.multi_prior import UNKNOWN
-from adapt.selectors.selector import Context, Prior
+from adapt.selectors.selector import Context, Prior, Selector
 from adapt.self_model.features import Features
 from adapt.self_model.fit import Fit
 from adapt.self_model.forecast import Forecast, forecast, gait_features
@@ -191,7 +191,7 @@ def rehearsal(conditions: tuple[str, ...]) -> Table:
 
 
 class Robot:
-    """A damaged robot, and what a selector may know of it."""
+    """A damaged robot, what a selector may know of it, and that selector."""
 
     def __init__(self, text: str, library: tuple[str, ...] = (), **thinking: object) -> None:
         self.text, self.repertoire = text, short_gaits()
@@ -205,6 +205,17 @@ class Robot:
             thinking=Thinking(self.repertoire, **limits),
         )
 
+    @cached_property
+    def selector(self) -> Selector:
+        return make_selector("self-model", self.context)
+
+    def tries(self, *rows: int | None) -> Selector:
+        """Tells the selector of gaits, None for the one that it asks for, and returns it."""
+        for row in rows:
+            row = self.selector.ask() if row is None else row
+            self.selector.tell(row, self.outcome(row))
+        return self.selector
+
     def outcome(self, row: int) -> Outcome:
         trace, fell, objective = trial(self.text, row)
         return Outcome(objective, fell, trace=trace)
@@ -217,10 +228,7 @@ class Robot:
 @pytest.mark.slow
 def test_the_second_trial_is_nearly_the_best() -> None:
     robot = Robot(DAMAGE, ("left_front:lost", "right_rear:dead"))
-    selector = make_selector("self-model", robot.context)
-    for row in (0, None):
-        row = selector.ask() if row is None else row
-        selector.tell(row, robot.outcome(row))
+    selector = robot.tries(0, None)
     truth = robot.truth()
     assert truth[selector.recommendation()] > 0.9 * truth.max() > 1.5 * truth[0]
     cause, probability = selector.reported_diagnosis()[0]
@@ -235,7 +243,7 @@ def test_the_second_trial_is_nearly_the_best() -> None:
 
 def test_a_gait_is_believed_to_do_what_it_did_however_well_a_fit_explains_its_trace() -> None:
     robot = Robot(DAMAGE, episodes=250)
-    selector = make_selector("self-model", robot.context)
+    selector = robot.selector
     outcomes = [replace(o, objective=o.objective + 0.6) for o in map(robot.outcome, (0, 3, 9))]
     for row, outcome in zip((0, 3, 9), outcomes, strict=True):
         selector.tell(row, outcome)
@@ -245,16 +253,14 @@ def test_a_gait_is_believed_to_do_what_it_did_however_well_a_fit_explains_its_tr
 
 def test_what_was_rehearsed_wins_over_a_misfit() -> None:
     library = ("left_front:lost", "right_front:dead")
-    robot = Robot("left_front:lost", library, without=only("slope"), episodes=250)
-    selector = make_selector("self-model", robot.context)
-    selector.tell(0, robot.outcome(0))
+    selector = Robot("left_front:lost", library, without=only("slope"), episodes=250).tries(0)
     probability = sum(p for cause, p in selector.diagnosis() if "left_front:lost" in cause)
     assert probability > 0.9
 
 
 def test_a_misfit_hands_back_to_rehearsed() -> None:
     robot = Robot(DAMAGE, ("right_front:dead",), without=only("slope"), episodes=250)
-    selector = make_selector("self-model", robot.context)
+    selector = robot.selector
     plain = make_selector("rehearsed", replace(robot.context, thinking=None))
     for row in (0, None):
         row = plain.ask() if row is None else row
@@ -274,19 +280,15 @@ def test_a_misfit_hands_back_to_rehearsed() -> None:
 
 
 def test_a_fit_that_explains_a_third_is_believed() -> None:
-    robot = Robot(DAMAGE, ("right_front:dead",), without=only("bent"), episodes=250)
-    selector = make_selector("self-model", robot.context)
-    selector.tell(0, robot.outcome(0))
+    selector = Robot(DAMAGE, ("right_front:dead",), without=only("bent"), episodes=250).tries(0)
     assert 0.3 < selector.thought().explained < 0.6
     assert "joint=left_middle_femur:bent@" in selector.diagnosis()[0][0]
 
 
 def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
     robot = Robot(DAMAGE, ("left_front:lost",))
-    selector, plain = (
-        make_selector("self-model", robot.context),
-        make_selector("rehearsed", replace(robot.context, thinking=None)),
-    )
+    selector = robot.selector
+    plain = make_selector("rehearsed", replace(robot.context, thinking=None))
     for one in (selector, plain):
         one.tell(3, Outcome(0.1))
     assert selector.thought() is None
@@ -297,11 +299,9 @@ def test_a_trial_without_a_trace_counts_by_its_objective() -> None:
 @pytest.mark.parametrize("episodes", [1, 60])
 def test_whoever_can_hardly_think_does_what_rehearsed_does(episodes: int) -> None:
     robot = Robot(DAMAGE, ("left_front:lost",), without=(), episodes=episodes)
-    selector = make_selector("self-model", robot.context)
     for row in (0, 1, None):
-        row = selector.ask() if row is None else row
-        selector.tell(row, robot.outcome(row))
-        assert selector.thought().episodes < 130  # those of both conditions, of noise, and a batch or two
+        # those of both conditions, of noise, and a batch or two
+        assert robot.tries(row).thought().episodes < 130
 
 
 def test_wrong_input() -> None:
@@ -311,7 +311,6 @@ def test_wrong_input() -> None:
     few = replace(robot.context.prior, objectives=np.ones(3), measures=np.ones((3, 6)))
     with pytest.raises(InvalidValueError, match="repertoire's 3 controllers, not with 40"):
         make_selector("self-model", replace(robot.context, prior=few))
-    selector = make_selector("self-model", robot.context)
     with pytest.raises(InvalidValueError, match="a trace of the hexapod must have"):
-        selector.tell(0, Outcome(1.0, trace=np.zeros((3, 5))))
-    assert selector.rows == []
+        robot.selector.tell(0, Outcome(1.0, trace=np.zeros((3, 5))))
+    assert robot.selector.rows == []
