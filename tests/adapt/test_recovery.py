@@ -105,16 +105,11 @@ def made_up(monkeypatch):
 
 
 @pytest.fixture
-def fake() -> Fake:
-    return Fake()
-
-
-@pytest.fixture
-def go(made_up, fake):
+def go(made_up):
     """Recovers the made-up repertoire from a lost leg, with the selector that goes from last to first."""
 
     def recovered(**settings):
-        usual = {"seed": 3, "selector": "in-order", "objective": "reward", "backend": fake}
+        usual = {"seed": 3, "selector": "in-order", "objective": "reward", "backend": Fake()}
         return recover(made_up, **usual | settings)
 
     return recovered
@@ -161,8 +156,9 @@ def test_the_loop_tells_the_selector_what_was_measured(made_up, go):
     assert go(trials=2, confirmations=0).stop == "all 2 trials are used up"
 
 
-def test_levels_are_means_on_common_seeds_that_no_trial_saw(go, fake):
-    recovery = go(trials=5, confirmations=0)
+def test_levels_are_means_on_common_seeds_that_no_trial_saw(go):
+    fake = Fake()
+    recovery = go(trials=5, confirmations=0, backend=fake)
     (_, incumbents), *others = fake.seeds
     levels = [(damaged, seeds) for damaged, seeds in others if len(seeds) == PERFORMANCE_EPISODES]
     assert [damaged for damaged, _ in levels] == [False, True, True]
@@ -220,12 +216,7 @@ def test_who_interrupts_before_the_first_trial_keeps_the_old_gait(go):
 
 def test_who_interrupts_hurries_thoughts(go):
     contexts, asked = [], []
-
-    def build(context):
-        contexts.append(context)
-        return InOrder(context)
-
-    thinks = SelectorEntry("thinker", "notes what it is told", build, thinks=True)
+    thinks = SelectorEntry("thinker", "", lambda one: contexts.append(one) or InOrder(one), thinks=True)
     go(selector=thinks, trials=1, interrupted=lambda: "stop" in asked)
     (context,) = contexts
     assert not context.thinking.hurried()

@@ -42,23 +42,13 @@ def known(
     return found
 
 
-@pytest.fixture(scope="module")
-def knowledge(hexapod) -> Knowledge:
-    return known(*hexapod)
-
-
-@pytest.fixture(scope="module")
-def of_ant(ant) -> Knowledge:
-    return known(*ant)
-
-
 def surprised(row: int) -> Stretch:
     return Stretch(row, Pose(), Pose(), np.zeros((40, 99), np.float32), None, fell=True)
 
 
 @pytest.mark.parametrize("text", ["left_front:dead", "left_front:lost"])
-def test_motors_that_give_no_torque_tell_what_is_wrong(knowledge: Knowledge, hexapod, text: str) -> None:
-    gaits, table = hexapod
+def test_motors_that_give_no_torque_tell_what_is_wrong(hexapod, text: str) -> None:
+    (gaits, table), knowledge = hexapod, known(*hexapod)
     row = int(np.argmax(np.where(table.falls.any(axis=0), 0, gaits.elites.objectives)))
     damage = Dead("left_front") if text.endswith("dead") else Lost("left_front")
     twin = knowledge.twin
@@ -74,8 +64,8 @@ def test_motors_that_give_no_torque_tell_what_is_wrong(knowledge: Knowledge, hex
     assert not monitor.listen(broken), "which is believed already"
 
 
-def test_gaits_that_were_rehearsed_for_the_cause_are_tried_first(knowledge: Knowledge, hexapod) -> None:
-    _, table = hexapod
+def test_gaits_that_were_rehearsed_for_the_cause_are_tried_first(hexapod) -> None:
+    (_, table), knowledge = hexapod, known(*hexapod)
     assert 0 < knowledge.know(Lost("left_rear")) < 2  # seconds
     assert (knowledge.beliefs.cause.words, knowledge.beliefs.cause.trusted) == ("left_rear:lost", True)
     condition = table.conditions.index("left_rear:lost")
@@ -101,7 +91,8 @@ def test_a_robot_that_is_expected_to_get_nowhere_is_said_to_hardly_walk(hexapod)
     assert knowledge.hardly_walks
 
 
-def test_again_it_tries_the_gait_that_fell_and_then_what_was_not_tried(of_ant: Knowledge) -> None:
+def test_again_it_tries_the_gait_that_fell_and_then_what_was_not_tried(ant) -> None:
+    of_ant = known(*ant)
     of_ant.beliefs.believe(Cause.sure(parse_damage("back_right:dead", of_ant.repertoire.robot)))
     rows = list(range(len(of_ant.repertoire)))
     of_ant.outcomes.simulate(rows)

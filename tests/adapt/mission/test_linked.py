@@ -339,25 +339,24 @@ from adapt.mission.linked import LinkedWorld
 if __name__ == "__main__":
     gaits = surefoot.load("hexapod")
     world = LinkedWorld(gaits.robot, KeeperProcess(gaits.robot, "{address}", None))
-    world._on_step = lambda _: world.clock > 0.5 and os.kill(os.getpid(), signal.{ends})
+    world._on_step = lambda _: world.clock > 0.5 and os.kill(os.getpid(), signal.SIGSTOP)
     world.drive(3, gaits.gaits.solutions[3], 50)
 """
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize(("ends", "within"), [("SIGKILL", 0.5), ("SIGSTOP", 2.0 + HOLD)])
-def test_a_mission_that_is_killed_or_stopped_leaves_the_robot_damped(ends: str, within, tmp_path) -> None:
+def test_a_mission_that_is_stopped_leaves_the_robot_damped(tmp_path: Path) -> None:
     with watched() as (address, server):
-        (tmp_path / "walk.py").write_text(WALKING.format(ends=ends, address=address))
+        (tmp_path / "walk.py").write_text(WALKING.format(address=address))
         with subprocess.Popen([sys.executable, str(tmp_path / "walk.py")]) as process:
             try:
                 until = time.monotonic() + 120
                 while not any(was for _, was in server.stiff) and time.monotonic() < until:
                     time.sleep(0.05)
-                time.sleep(1.0 + within)
+                time.sleep(3.0 + HOLD)
             finally:
                 process.kill()
         began = next(when for when, was in server.stiff if was)
-        late = [was for when, was in server.stiff if when > began + 0.9 + within]
+        late = [was for when, was in server.stiff if when > began + 2.9 + HOLD]
         assert late
         assert not any(late)
