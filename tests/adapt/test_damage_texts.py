@@ -29,11 +29,6 @@ ANT = load_robot("ant")
         ("all:weak", Weak("all", 0.5), "all:weak@0.5"),
         ("torso:payload@1e-1", Payload("torso", 0.1), "torso:payload@0.1"),
         ("healthy", Combination(), "healthy"),
-        (
-            "front_left:lost + back_left:dead",
-            Combination((Dead("back_left"), Lost("front_left"))),
-            "back_left:dead+front_left:lost",
-        ),
     ],
 )
 def test_texts_and_what_they_mean(text, damage, written):
@@ -170,12 +165,9 @@ def test_joints_are_locked_at_rest_and_halfway_to_where_they_end():
     [
         ("healthy", set()),
         ("front_left:lost", {"lost"}),
-        ("front_left:lost+back_left:lost", {"lost", "pair"}),
         ("front_left:lost + back_left:dead", {"lost", "dead", "pair"}),
         ("front_left:lost+floor:friction@0.5", {"lost", "friction"}),
         ("foot=front_left:slip@0.3", {"friction"}),
-        ("joint=a:locked@0.3", {"locked"}),
-        ("all:weak@0.5+torso:payload@1", {"weak", "payload"}),
         ("foot=front_left:stuck-sensor", {"sensor"}),
     ],
 )

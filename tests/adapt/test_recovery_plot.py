@@ -15,20 +15,10 @@ BLUE, VERMILLION, GREEN = (0, 114, 178), (213, 94, 0), (0, 158, 115)
 
 def made(measured, *, fell=(), diagnoses=None):
     """A recovery that chose the best trial; in those numbered in `fell` the robot fell."""
+    found = zip(measured, diagnoses or [{}] * len(measured), strict=True)
     trials = tuple(
-        Trial(
-            number=row + 1,
-            row=row,
-            cell=(row, 0, 0, 0),
-            seed=0,
-            predicted=1500.0,
-            measured=value,
-            fell=row + 1 in fell,
-            steps=9,
-            distance=1.0,
-            diagnosis=diagnoses[row] if diagnoses else {},
-        )
-        for row, value in enumerate(measured)
+        Trial(row + 1, row, (row, 0, 0, 0), 0, 1500.0, value, row + 1 in fell, 9, 1.0, diagnosis)
+        for row, (value, diagnosis) in enumerate(found)
     )
     best = int(np.argmax(measured))
     levels = [Performance(value, 1.0, 1.0, 0, 10) for value in (2000, 100, 1200)]
@@ -84,36 +74,28 @@ def test_the_causes_that_were_once_likely_are_named() -> None:
     diagnoses = [{"a": 0.2, "b": 0.6, "c": 0.1}, {"a": 0.9, "d": 0.05}]
     assert leading_causes(diagnoses, 2) == ["a", "b"]
     assert leading_causes(diagnoses, 9) == ["a", "d", "b", "c"]
-    axes = Figure().add_subplot()
-    draw_diagnosis(axes, [{"joint=left_front_tibia:locked+right_middle:lost": 1.0}])
+    axes, long = Figure().add_subplot(), "joint=left_front_tibia:locked+right_middle:lost"
+    draw_diagnosis(axes, [{long: 0.6, "_a:lost": 0.3, "$b^$:dead": 0.1}])
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["joint=left_front_tibia:locked+\nright_middle:lost", "all else"]
-    axes = Figure().add_subplot()
-    draw_diagnosis(axes, [{"_a:lost": 0.8, "$b^$:dead": 0.15, "unknown": 0.05}])
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["_a:lost", "$b^$:dead", "unknown", "all else"], "whatever they begin with or hold"
+    # whatever they begin with or hold
+    assert labels == [long.replace("+", "+\n"), "_a:lost", "$b^$:dead", "all else"]
     axes.figure.draw_without_rendering()  # which reads what it takes for formulas
 
 
 def test_the_verdict_never_calls_a_fall_or_the_old_gait_a_recovery() -> None:
     found = replace(made([300.0, 900.0]), row=1, seconds=16.5)
     standing, falling = Performance(1200, 1, 3.79, 0, 10), Performance(1200, 1, 3.79, 7, 10)
-    unclear = replace(standing, standard_error=1300)
-    creeping = Performance(1200, 1, 0.04, 0, 10)  # the healthy robot makes 1 m
-    limping = Performance(1200, 1, 0.3, 0, 10)
+    creeping, limping = Performance(1200, 1, 0.04, 0, 10), Performance(1200, 1, 0.3, 0, 10)  # healthy: 1 m
     backwards, poor = Performance(1200, 1, -0.3, 1, 10), Performance(90, 1, 0.5, 0, 10)
+    does = "with the new gait the robot "
     for performance, words in (
-        (
-            standing,
-            "recovered: with the new gait the robot walks 3.79 m, more than the 1.00 m that it did in 16.5 s "
-            "when whole, with a gait that was poor",
-        ),
-        (limping, "improved, but not recovered: with the new gait the robot limps 0.30 m"),
-        (falling, "improved, but not recovered: with the new gait the robot falls in 7 of 10 episodes"),
-        (backwards, "improved, but not recovered: with the new gait the robot does not get ahead: -0.30 m"),
+        (standing, f"recovered: {does}walks 3.79 m, more than the 1.00 m that it did in 16.5 s when whole, "),
+        (limping, f"improved, but not recovered: {does}limps 0.30 m"),
+        (falling, f"improved, but not recovered: {does}falls in 7 of 10 episodes"),
+        (backwards, f"improved, but not recovered: {does}does not get ahead: -0.30 m"),
         (poor, "not recovered: the new gait does no better than the old one"),
-        (unclear, "not clear: measured afresh, the new gait is better by no more than chance"),
-        (creeping, "improved, but not recovered: with the new gait the robot hardly gets ahead: 0.04 m"),
+        (replace(standing, standard_error=1300), "not clear: measured afresh, the new gait is better by no "),
+        (creeping, f"improved, but not recovered: {does}hardly gets ahead: 0.04 m"),
     ):
         assert replace(found, recovered=performance).verdict.startswith(words)
     stays = replace(found, row=found.incumbent, recovered=falling).verdict
