@@ -7,13 +7,14 @@ import pytest
 
 from robots.catalogue import robot_names
 from robots.controllers.controller import Controller
-from robots.controllers.mlp import MLP, linear, tanh
+from robots.controllers.mlp import MLP, tanh
 from robots.controllers.periodic import PeriodicDescription
 from robots.controllers.policy import PolicyDescription
 from robots.description import CONTROLLERS
 from robots.errors import InvalidValueError
 from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
+from tests.robots.stepping import check_whole_and_stepped
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +60,13 @@ def test_its_words_say_what_it_is(robot: Robot, controller: Controller) -> None:
 def test_folding_makes_up_for_normalisation_and_unfolding_undoes_it(controller: Controller) -> None:
     rng = np.random.default_rng(1)
     mean, std = rng.normal(size=controller.observation_dim), rng.uniform(0.5, 2, controller.observation_dim)
-    parameters = controller.initial(rng)[None]
+    parameters = np.asfortranarray(np.stack([controller.initial(rng) for _ in range(3)]))
     before, folded = parameters.copy(), controller.fold(parameters, mean, std)
     assert np.array_equal(parameters, before)
     assert (folded.dtype, folded.shape) == (np.float32, parameters.shape)
     np.testing.assert_allclose(controller.unfold(folded, mean, std), parameters, atol=1e-5)
+    for change in (controller.fold, controller.unfold):
+        assert np.array_equal(change(parameters, np.zeros_like(mean), np.ones_like(std)), parameters)
     if not controller.layers:
         assert np.array_equal(folded, parameters)
         return
@@ -75,16 +78,10 @@ def test_folding_makes_up_for_normalisation_and_unfolding_undoes_it(controller: 
 
 
 def test_whole_episodes_are_those_of_single_steps(robot: Robot, controller: Controller) -> None:
-    whole, single = (Stepper(robot.with_episode_steps(50)) for _ in range(2))
     parameters = controller.initial(np.random.default_rng(2))
     parameters.flags.writeable = False  # as those of a file that is mapped into memory
-    whole.run(parameters, 5)
-    single.reset(5)
-    while not single.drive(parameters):
-        pass
-    assert whole.tally == single.tally
-    assert np.array_equal(whole.state.row, single.state.row)
-    assert np.array_equal(whole.state.observation, single.state.observation)
+    whole, single = check_whole_and_stepped(robot.with_episode_steps(50), parameters)
+    np.testing.assert_array_equal(whole.state.row, single.state.row)
 
 
 def test_what_does_not_fit_is_refused_before_compiled_code_reads_it(ant: Robot) -> None:
@@ -95,9 +92,6 @@ def test_what_does_not_fit_is_refused_before_compiled_code_reads_it(ant: Robot) 
         stepper.run(parameters, -1)
     with pytest.raises(InvalidValueError, match=r"an observation must have shape \(28,\), not \(3,\)"):
         ant.controller.act(parameters, np.zeros(3), 0)
-
-
-ANT = MLP((28, 128, 128, 8))
 
 
 def _reference(sizes: tuple[int, ...], parameters: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -121,17 +115,6 @@ def test_actions_agree_with_a_float64_network() -> None:
             np.testing.assert_allclose(mlp.act(parameters[i], observations[i], 0), expected, atol=5e-6)
 
 
-def test_unfolding_undoes_folding_in_any_memory_order() -> None:
-    rng = np.random.default_rng(3)
-    mean, std = rng.normal(size=28), rng.uniform(0.1, 3, 28)
-    parameters = np.asfortranarray(rng.normal(size=(3, ANT.parameter_count)))
-    folded = ANT.fold(parameters, mean, std)
-    np.testing.assert_allclose(ANT.unfold(folded, mean, std), parameters, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(ANT.fold(ANT.unfold(parameters, mean, std), mean, std), parameters, rtol=1e-12)
-    for change in (ANT.fold, ANT.unfold):
-        assert np.array_equal(change(parameters, np.zeros(28), np.ones(28)), parameters)
-
-
 def test_tanh_is_within_its_bound_everywhere() -> None:
     x = np.concatenate([np.linspace(-12, 12, 400_001), [0.0, 1e-30, -1e-30, 1e30, -1e30]]).astype(np.float32)
     y = x.copy()
@@ -140,24 +123,12 @@ def test_tanh_is_within_its_bound_everywhere() -> None:
     assert np.abs(y).max() <= 1
 
 
-def test_kernels_agree_with_their_python() -> None:
-    rng = np.random.default_rng(1)
-    parameters, x = rng.normal(size=5 + 6 * 3 + 3).astype(np.float32), rng.normal(size=6).astype(np.float32)
-    compiled, plain = np.zeros(3, np.float32), np.zeros(3, np.float32)
-    linear(parameters, 5, 6, 3, x, compiled)
-    linear.py_func(parameters, 5, 6, 3, x, plain)
-    np.testing.assert_allclose(compiled, plain, rtol=1e-5)
-    tanh(compiled, 3)
-    tanh.py_func(plain, 3)
-    np.testing.assert_allclose(compiled, plain, rtol=1e-5)
-
-
-def test_initial_parameters_are_xavier_uniform_with_zero_biases() -> None:
-    parameters = ANT.initial(np.random.default_rng(0))
+def test_initial_parameters_are_xavier_uniform_with_zero_biases(ant: Robot) -> None:
+    parameters = ant.controller.initial(np.random.default_rng(0))
     assert parameters.dtype == np.float32
     first, bound = parameters[: 28 * 128], np.sqrt(6 / (28 + 128))
     assert np.abs(first).max() <= bound
     np.testing.assert_allclose(first.std(), bound / np.sqrt(3), rtol=0.05)
     assert np.all(parameters[28 * 128 : 29 * 128] == 0)
     assert np.all(parameters[-8:] == 0)
-    assert np.array_equal(parameters, ANT.initial(np.random.default_rng(0)))
+    assert np.array_equal(parameters, ant.controller.initial(np.random.default_rng(0)))

@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
 from robots.controllers.controller import Actor
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.importing.policies import with_policy
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
-from robots.simulation.stepper import Stepper
-from surefoot.commands.main import cli
+from tests.robots.controllers.test_policy_network import constant, graph
+from tests.robots.stepping import begun, check_whole_and_stepped
 
 onnxruntime = pytest.importorskip("onnxruntime")
 JOINTS, HISTORY, PERIOD = 12, 3, 0.7
@@ -32,27 +31,15 @@ INPUTS = HISTORY * sum(TERMS.values()) + 6
 
 def policy(inputs: int = INPUTS, outputs: int = JOINTS, *, unit: str = "Tanh", bias: float = 0.0) -> bytes:
     rng = np.random.default_rng(0)
-    sizes, nodes, constants, name = (inputs, 16, outputs), [], [], "obs"
+    sizes, nodes, constants = (inputs, 16, outputs), [], []
     for layer, (rows, columns) in enumerate(itertools.pairwise(sizes)):
         weights = rng.normal(size=(rows, columns)).astype(np.float32) / math.sqrt(rows)
         biases = bias + 0.1 * rng.normal(size=columns)
-        constants += [
-            numpy_helper.from_array(weights, f"w{layer}"),
-            numpy_helper.from_array(biases.astype(np.float32), f"b{layer}"),
-        ]
-        nodes += [helper.make_node("Gemm", [name, f"w{layer}", f"b{layer}"], [f"h{layer}"])]
-        nodes += [helper.make_node(unit, [f"h{layer}"], [f"a{layer}"])]
-        name = f"a{layer}"
-    graph = helper.make_graph(
-        nodes,
-        "policy",
-        [helper.make_tensor_value_info("obs", TensorProto.FLOAT, [1, inputs])],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, outputs])],
-        constants,
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-    model.ir_version = 8
-    return model.SerializeToString()
+        constants += [constant(f"w{layer}", weights), constant(f"b{layer}", biases.astype(np.float32))]
+        source, target = ("a", "y") if layer else ("obs", "a")
+        nodes += [("Gemm", [source, f"w{layer}", f"b{layer}"], [f"h{layer}"], {})]
+        nodes += [(unit, [f"h{layer}"], [target], {})]
+    return graph(nodes, constants, outputs, inputs=inputs)
 
 
 MAP = f"""
@@ -72,14 +59,17 @@ controller:
 """
 
 
+def around_a_policy(folder: Path) -> Robot:
+    """The quadruped around a policy with random weights, in another order of joints."""
+    own = load_robot("quadruped")
+    (folder / "policy.onnx").write_bytes(policy())
+    (folder / "map.yaml").write_text(MAP.replace("JOINTS", ", ".join(sorted(own.description.joints))))
+    return with_policy(own, folder / "policy.onnx", folder / "map.yaml")
+
+
 @pytest.fixture(scope="module")
 def robot(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    """The quadruped around a policy with random weights, in another order of joints."""
-    folder, own = tmp_path_factory.mktemp("policy"), load_robot("quadruped")
-    order = sorted(own.description.joints)
-    (folder / "policy.onnx").write_bytes(policy())
-    (folder / "map.yaml").write_text(MAP.replace("JOINTS", ", ".join(order)))
-    return with_policy(own, folder / "policy.onnx", folder / "map.yaml")
+    return around_a_policy(tmp_path_factory.mktemp("policy"))
 
 
 def expected_actions(
@@ -95,14 +85,13 @@ def expected_actions(
     frequency = 2 * math.exp(0.3 * parameters[43])
     least, most = np.array(description.command.least), np.array(description.command.most)
     told = np.array(description.command.default) + parameters[:3] * (most - least) / 3
-    stepper, actor, last, past = Stepper(robot), Actor(robot.controller), np.zeros(JOINTS), []
-    stepper.reset(seed)
+    stepper, actor, last, past = begun(robot, seed), Actor(robot.controller), np.zeros(JOINTS), []
     found, wanted = [], []
     for step in range(steps):
         data, t = stepper.data, step * robot.control_step
         torso = data.body(robot.description.torso).xmat.reshape(3, 3)
-        begun, yaw = min(1, t / 0.5), math.atan2(torso[1, 0], torso[0, 0])
-        command = begun * np.clip(told - [0, 0, 0.8 * yaw], least, most)
+        ramp, yaw = min(1, t / 0.5), math.atan2(torso[1, 0], torso[0, 0])
+        command = ramp * np.clip(told - [0, 0, 0.8 * yaw], least, most)
         positions = np.array([data.joint(joint).qpos[0] for joint in joints]) - home - offset
         speeds = np.array([data.joint(joint).qvel[0] for joint in joints])
         places = [joints.index(joint) for joint in order]
@@ -122,7 +111,7 @@ def expected_actions(
         inputs = np.concatenate([seen, clock]).astype(np.float32)
         last = session.run(None, {"obs": inputs[None]})[0][0].astype(np.float64)
         wave = offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)
-        wanted.append(home + share * 0.25 * last[[order.index(joint) for joint in joints]] + begun * wave)
+        wanted.append(home + share * 0.25 * last[[order.index(joint) for joint in joints]] + ramp * wave)
         action = actor(parameters, stepper.state.observation, step)
         found.append(robot.targets.mean(axis=1) + np.diff(robot.targets)[:, 0] / 2 * action)
         stepper.step(action)
@@ -139,13 +128,10 @@ def test_targets_are_those_of_the_formula_with_the_policy_by_onnxruntime(robot: 
 
 
 def test_episodes_in_compiled_code_are_those_of_single_steps(robot: Robot) -> None:
-    whole, single = (Stepper(robot.with_episode_steps(60)) for _ in range(2))
     parameters = 0.2 * np.random.default_rng(2).normal(size=45).astype(np.float32)
+    whole, single = check_whole_and_stepped(robot.with_episode_steps(60), parameters)
     whole.run(np.zeros(45), 1)  # whose memory is not that of the next
     whole.run(parameters, 5)
-    single.reset(5)
-    while not single.drive(parameters):
-        pass
     assert whole.tally == single.tally
 
 
@@ -184,8 +170,7 @@ def test_a_joint_that_is_lost_reads_home_and_zero(robot: Robot) -> None:
     from adapt.damage.text import parse_damage
 
     lost = parse_damage("front_left:lost", robot).apply(robot)
-    stepper = Stepper(lost)
-    seen = dict(zip(lost.observation_names, stepper.reset(1), strict=True))
+    seen = dict(zip(lost.observation_names, begun(lost, 1).state.observation, strict=True))
     for joint in robot.description.legs["front_left"].joints:
         assert seen[f"{joint} position"] == pytest.approx(0, abs=1e-6)
         assert seen[f"{joint} speed"] == 0
@@ -237,23 +222,13 @@ def test_a_policy_of_a_robot_of_ours_acts_as_it_is(tmp_path: Path) -> None:
 def recurrent() -> bytes:
     """Actions that add up what is observed, as a graph with a memory."""
     weights = np.random.default_rng(6).normal(size=(48, JOINTS)).astype(np.float32) / 50
-    graph = helper.make_graph(
-        [
-            helper.make_node("MatMul", ["obs", "w"], ["part"]),
-            helper.make_node("Add", ["part", "h_in"], ["h_out"]),
-            helper.make_node("Tanh", ["h_out"], ["actions"]),
-        ],
-        "policy",
-        [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size])
-            for name, size in (("obs", 48), ("h_in", 12))
-        ],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 12]) for name in ("actions", "h_out")],
-        [numpy_helper.from_array(weights, "w")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-    model.ir_version = 8
-    return model.SerializeToString()
+    nodes = [
+        ("MatMul", ["obs", "w"], ["part"], {}),
+        ("Add", ["part", "h_in"], ["h_out"], {}),
+        ("Tanh", ["h_out"], ["actions"], {}),
+    ]
+    outputs = {"actions": JOINTS, "h_out": JOINTS}
+    return graph(nodes, [constant("w", weights)], outputs, inputs={"obs": 48, "h_in": JOINTS})
 
 
 def test_a_policy_with_a_memory_runs_through_onnxruntime(tmp_path: Path) -> None:
@@ -268,17 +243,12 @@ def test_a_policy_with_a_memory_runs_through_onnxruntime(tmp_path: Path) -> None
     assert np.array_equal(first, again)
     alone = Actor(made.controller)(zeros.astype(np.float32), seen[2], 0)
     assert not np.allclose(alone, first[2])  # without what was before
-    whole, single = (Stepper(made.with_episode_steps(30)) for _ in range(2))
-    whole.run(zeros, 5)
-    single.reset(5)
-    while not single.drive(zeros):
-        pass
-    assert whole.tally == single.tally
+    check_whole_and_stepped(made.with_episode_steps(30), zeros)
 
 
 @pytest.mark.slow
 def test_the_page_of_policies_is_followed_with_a_small_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (Path(__file__).parents[3] / "docs/tutorials/own-policy.md").read_text()
     monkeypatch.chdir(tmp_path)
@@ -286,10 +256,8 @@ def test_the_page_of_policies_is_followed_with_a_small_one(
     Path("robot.yaml").write_text(quadruped.yaml)
     Path(quadruped.description.model).write_text(quadruped.xml)
     Path("policy.onnx").write_bytes(policy(48))
-    with pytest.raises(SystemExit) as ended:
-        cli(["policy", "check", "policy.onnx", "--robot", "robot.yaml", "--map", "playground"])
-    assert ended.value.code == 0
-    assert "falls after" in capsys.readouterr().out
+    code, said, _ = run("policy check policy.onnx --robot robot.yaml --map playground")
+    assert (code, "falls after" in said) == (0, True)
     text = page.split("```python\n")[1].split("```")[0]
     small = {
         "evaluations=5000": "evaluations=16, emitters=1, batch_size=8",

@@ -21,15 +21,23 @@ def normal(name, *shape):
     return constant(name, RNG.normal(size=shape).astype(np.float32))
 
 
-def graph(nodes, constants, outputs, *, inputs=INPUTS, output="y", opset=13):
+def graph(nodes, constants, outputs, *, inputs=INPUTS):
+    """A policy from the size of obs to that of y, or from and to the sizes of several by name."""
+    sizes = (
+        value if isinstance(value, dict) else {name: value}
+        for value, name in ((inputs, "obs"), (outputs, "y"))
+    )
+    ends = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in end.items()]
+        for end in sizes
+    )
     made = helper.make_graph(
         [helper.make_node(kind, ins, outs, **attributes) for kind, ins, outs, attributes in nodes],
         "policy",
-        [helper.make_tensor_value_info("obs", TensorProto.FLOAT, [1, inputs])],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, [1, outputs])],
+        *ends,
         constants,
     )
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)])
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8
     return model.SerializeToString()
 

@@ -14,9 +14,8 @@ from robots.importing.draft import draft_robot
 from robots.link.driving import drive
 from robots.link.messages import motor_commands
 from robots.link.remote import RemoteLink
-from robots.link.server import RobotServer
 from robots.robot import find_robot
-from tests.robots.link.test_link import free_port
+from tests.robots.link.test_link import serving
 
 pytestmark = pytest.mark.real_time
 BRIDGE = Path(__file__).parents[3] / "examples" / "unitree_bridge.py"
@@ -63,25 +62,20 @@ def sdk(monkeypatch):
             while not bus.over.wait(0.005):
                 handler(low_state(number := number + 1))
 
-    class Switcher:
-        def SetTimeout(self, _):  # noqa: N802
-            pass
-
-        def Init(self):  # noqa: N802
-            pass
-
-        def CheckMode(self):  # noqa: N802
-            return 0, {"name": bus.modes[min(bus.released, 1)]}
-
-        def ReleaseMode(self):  # noqa: N802
-            bus.released += 1
+    def switcher():
+        return SimpleNamespace(
+            SetTimeout=lambda _: None,
+            Init=lambda: None,
+            CheckMode=lambda: (0, {"name": bus.modes[min(bus.released, 1)]}),
+            ReleaseMode=lambda: setattr(bus, "released", bus.released + 1),
+        )
 
     def command():
         motors = [SimpleNamespace(mode=0, q=9.0, dq=9.0, kp=9.0, kd=9.0, tau=9.0) for _ in range(20)]
         return SimpleNamespace(head=[0, 0], level_flag=0, gpio=1, motor_cmd=motors, crc=0)
 
     contents = {
-        "comm.motion_switcher.motion_switcher_client": {"MotionSwitcherClient": Switcher},
+        "comm.motion_switcher.motion_switcher_client": {"MotionSwitcherClient": switcher},
         "core.channel": {
             "ChannelFactoryInitialize": None, "ChannelPublisher": Publisher, "ChannelSubscriber": Subscriber
         },
@@ -130,19 +124,10 @@ def test_motors_are_told_what_the_gait_wants_and_dampened_in_the_end(sdk, go) ->
     first = sdk.written[0]
     assert (first[0][0], first[0][2], first[-1]) == (1, 0.0, 77)
     assert first[0][3] > 0
-    address, over = f"tcp://127.0.0.1:{free_port()}", threading.Event()
-    server = RobotServer(go, address)
-    thread = threading.Thread(target=server.run, args=(over.is_set,))
-    thread.start()
-    link = RemoteLink(robot, address)
-    try:
-        drive(link, np.full(robot.controller.parameter_count, 0.5, np.float32), 0.5)
-    finally:
-        link.close()
+    with serving(robot, machine=go) as (address, _):
+        with RemoteLink(robot, address) as link:
+            drive(link, np.full(robot.controller.parameter_count, 0.5, np.float32), 0.5)
         time.sleep(0.2)  # in which the watchdog wakes
-        over.set()
-        thread.join()
-        server.close()
     driven = [told for told in sdk.written if told[0][2] > 0]
     assert driven
     face = go.face

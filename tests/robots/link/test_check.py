@@ -13,8 +13,8 @@ from robots.errors import InvalidFileError
 from robots.link.check import Exported, differences
 from robots.link.export import onnx_model
 from robots.link.logs import Log, read_log
-from robots.simulation.stepper import Stepper
 from tests.robots.link.test_export import channels_of, quadruped, random_gait
+from tests.robots.stepping import begun
 
 STEPS = 60
 
@@ -27,8 +27,7 @@ class Walk:
         self.robot, solution = repertoire.robot, repertoire.gaits.solutions[repertoire.find("best")]
         self.gait = Exported(onnx_model(self.robot, solution, gait="best").SerializeToString(), "gait.onnx")
         self.names = [column["name"] for column in self.gait.told["obs"]]
-        stepper, seen, told = Stepper(self.robot), [], []
-        stepper.reset(3)
+        stepper, seen, told = begun(self.robot, 3), [], []
         for _ in range(STEPS):
             known = channels_of(stepper)
             seen.append([known[name] for name in self.names])
@@ -57,19 +56,25 @@ def test_a_log_of_the_simulation_fits(walk: Walk) -> None:
     assert words == f"{STEPS} control steps: actions differ by 0.00% of their size"
 
 
-@pytest.mark.parametrize("factor", [1 / 20, 57.29578, -3.0])
-def test_a_wrong_unit_is_named(walk: Walk, factor: float) -> None:
+@pytest.mark.parametrize(
+    ("factor", "columns", "words"),
+    [
+        (1 / 20, ("hip speed", "ankle speed"), "joint_speed looks 20 times too small"),
+        (
+            57.29578,
+            ("hip speed", "ankle speed"),
+            "joint_speed looks 57.3 times too large, as degrees for radians",
+        ),
+        (-3.0, ("hip speed", "ankle speed"), "joint_speed looks 3 times too large and has the opposite sign"),
+        (-1.0, ("upward speed",), "upward speed has the opposite sign"),
+    ],
+)
+def test_a_wrong_unit_or_sign_is_named(
+    walk: Walk, factor: float, columns: tuple[str, ...], words: str
+) -> None:
     seen = walk.seen.copy()
-    seen[:, walk.columns("hip speed", "ankle speed")] *= factor
-    size = "20 times too small" if factor < 1 else "57.3 times too large, as degrees for radians"
-    size = "3 times too large and has the opposite sign" if factor < 0 else size
-    assert walk.found(seen) == [f"joint_speed looks {size}"]
-
-
-def test_a_sign_is_named(walk: Walk) -> None:
-    seen = walk.seen.copy()
-    seen[:, walk.columns("upward speed")] *= -1
-    assert walk.found(seen) == ["upward speed has the opposite sign"]
+    seen[:, walk.columns(*columns)] *= factor
+    assert walk.found(seen) == [words]
 
 
 def test_a_joint_that_turns_the_other_way_is_named(walk: Walk) -> None:
@@ -199,13 +204,11 @@ def test_what_is_no_log_or_no_gait_is_refused(run, tmp_path: Path) -> None:
     surefoot.deploy("hexapod", "best", seconds=1, csv=tmp_path / "walk.csv", mcap=tmp_path / "walk.mcap")
     content = (tmp_path / "walk.mcap").read_bytes()
     (tmp_path / "cut.mcap").write_bytes(content[: len(content) // 2])
-    (tmp_path / "text.mcap").write_text("no log")
     assert run(f"export hexapod --best --onnx {tmp_path}/gait.onnx")[0] == 0
     for arguments, message in {
         f"quadruped --best --check {tmp_path}/walk.csv": "of this gait of the quadruped: it has no column",
         f"quadruped --best --check {tmp_path}/walk.mcap": "is no log of this gait of the quadruped",
         f"hexapod --best --check {tmp_path}/cut.mcap": "no whole MCAP",
-        f"hexapod --best --check {tmp_path}/text.mcap": "no whole MCAP",
         f"hexapod --best --check {tmp_path}/none.csv": "none.csv",
         f"quadruped --best --onnx {tmp_path}/gait.onnx --check {tmp_path}/walk.csv": "of another robot",
         f"hexapod --best --onnx {tmp_path}/walk.csv --check {tmp_path}/walk.csv": "cannot be run",

@@ -22,6 +22,7 @@ from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 from tests.robots.controllers import test_policy
 from tests.robots.link.unitree_runtime import Runtime
+from tests.robots.stepping import begun
 
 SEEN = (
     "{terms: [gravity, {term: gyroscope, delay: 1}, {term: joint_position, history: 3}, "
@@ -74,8 +75,7 @@ def differences(robot: Robot, parameters: np.ndarray, steps: int = 120) -> tuple
     """How far actions of the exported gait are from the simulated one's at most, and what its file tells."""
     gait = session(onnx_model(robot, parameters, gait="row 3"))
     told = json.loads(gait.get_modelmeta().custom_metadata_map["surefoot"])
-    stepper, worst = Stepper(robot), 0.0
-    stepper.reset(3)
+    stepper, worst = begun(robot, 3), 0.0
     data = mujoco.MjData(robot.physics)
     feeds = {given.name: np.zeros(given.shape, np.float32) for given in gait.get_inputs()}
     for _ in range(steps):
@@ -118,11 +118,7 @@ def test_a_gait_does_what_the_simulation_does(robot: Robot, sees: int | None) ->
 
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_a_gait_around_a_policy_takes_it_along(mirrored: bool, tmp_path: Path) -> None:
-    known = load_robot("quadruped")
-    (tmp_path / "policy.onnx").write_bytes(test_policy.policy())
-    described = test_policy.MAP.replace("JOINTS", ", ".join(sorted(known.description.joints)))
-    (tmp_path / "map.yaml").write_text(described)
-    robot = with_policy(known, tmp_path / "policy.onnx", tmp_path / "map.yaml")
+    robot = test_policy.around_a_policy(tmp_path)
     parameters = random_gait(robot)
     parameters[-1] = 10.0 * mirrored
     assert differences(robot, parameters)[0] < 1e-5
@@ -180,14 +176,16 @@ def _turned_around(robot: Robot) -> Robot:
     return replace(robot, physics=physics)
 
 
+def ends_of(robot: Robot) -> tuple[list[int], np.ndarray]:
+    """The motor of each joint, and to which positions an action of -1 and of 1 sends it [rad]."""
+    motors, physics = [motor_of(robot.physics, joint) for joint in robot.description.joints], robot.physics
+    return motors, physics.actuator_ctrlrange[motors] / physics.actuator_gear[motors, :1]
+
+
 def walk_with_unitree(robot: Robot, parameters: np.ndarray, steps: int = 100) -> Runtime:
     """Drive a robot by the simulation and ask Unitree's runtime for the same targets, to 0.00001 rad."""
-    runtime, stepper = Runtime(*unitree_files(robot, parameters, gait="row 3")), Stepper(robot)
-    stepper.reset(3)
-    data, physics = mujoco.MjData(robot.physics), robot.physics
-    motors = [motor_of(physics, joint) for joint in robot.description.joints]
-    low, high = physics.actuator_ctrlrange[motors].T
-    gear = physics.actuator_gear[motors, 0]
+    runtime, stepper = Runtime(*unitree_files(robot, parameters, gait="row 3")), begun(robot, 3)
+    data, (motors, ends) = mujoco.MjData(robot.physics), ends_of(robot)
     for step in range(steps):
         known = sensed(stepper, data)
         q, dq = np.zeros((2, len(motors)))
@@ -199,7 +197,7 @@ def walk_with_unitree(robot: Robot, parameters: np.ndarray, steps: int = 100) ->
         if not step:
             runtime.reset()
         action, sent = stepper.action(parameters), runtime.step()
-        trained = (low + (high - low) * (action + 1) / 2) / gear  # of joint positions, as MuJoCo's controls
+        trained = ends[:, 0] + np.diff(ends)[:, 0] * (action + 1) / 2
         np.testing.assert_allclose(sent[motors], trained, atol=1e-5)
         stepper.step(action)
     return runtime
@@ -228,9 +226,7 @@ def test_unitrees_runtime_sends_motors_where_the_simulation_does(robot: Robot) -
 def test_targets_keep_to_the_range_in_radians_whatever_a_runtime_does() -> None:
     robot = load_robot("hexapod")
     term = unitree_files(robot, random_gait(robot), gait="row 3")[1]["actions"]["JointPositionAction"]
-    motors = [motor_of(robot.physics, joint) for joint in robot.description.joints]
-    ends = robot.physics.actuator_ctrlrange[motors] / robot.physics.actuator_gear[motors, :1]
-    np.testing.assert_allclose(term["clip"], np.sort(ends, axis=1))
+    np.testing.assert_allclose(term["clip"], np.sort(ends_of(robot)[1], axis=1))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
-import zmq
 from scipy.spatial.transform import Rotation
 
 import surefoot
@@ -32,16 +31,11 @@ from robots.link.sockets import make_keys, new_socket
 from robots.link.telemetry import McapLog, Reading, write_link_csv, write_mcap
 from robots.pose import Pose
 from robots.robot import find_robot, robot_from_text
-from robots.simulation.stepper import Stepper
 from robots.simulation.trace import TraceColumns
+from tests.robots.link.virtual import Rig
+from tests.robots.stepping import begun
 
 pytestmark = pytest.mark.real_time
-
-
-@pytest.fixture(scope="module")
-def gait():
-    repertoire = surefoot.load("hexapod")
-    return repertoire.robot, repertoire.gaits.solutions[repertoire.find("best")]
 
 
 def free_port():
@@ -56,9 +50,9 @@ def free_port():
 
 
 @contextmanager
-def serving(robot, *, keys=None, **options):
+def serving(robot, *, machine=None, keys=None):
     address, over = f"tcp://127.0.0.1:{free_port()}", threading.Event()
-    server = RobotServer(SimulatedRobot(robot, robot, **options), address, keys=keys)
+    server = RobotServer(machine or SimulatedRobot(robot, robot), address, keys=keys)
     thread = threading.Thread(target=server.run, args=(over.is_set,))
     thread.start()
     try:
@@ -67,25 +61,6 @@ def serving(robot, *, keys=None, **options):
         over.set()
         thread.join()
         server.close()
-
-
-@contextmanager
-def answered(message):
-    """The address of what answers a hello with a message."""
-    port = free_port()
-    with zmq.Context() as context, context.socket(zmq.REP) as answering:
-        answering.bind(f"tcp://127.0.0.1:{port + 2}")
-        thread = threading.Thread(target=lambda: (answering.recv(), answering.send(message)))
-        thread.start()
-        yield f"tcp://127.0.0.1:{port}"
-        thread.join()
-
-
-def test_a_gait_walks_in_process_as_it_is_deployed(gait):
-    robot, parameters = gait
-    walked = drive(SimulatedLink(SimulatedRobot(robot, robot, seed=1)), parameters, 3)
-    assert walked.ended == "time"
-    assert walked.ahead == pytest.approx(deploy(robot, parameters, seconds=3, seed=1).walk.ahead, rel=0.02)
 
 
 def test_a_gait_does_not_begin_on_a_robot_that_lies(gait):
@@ -115,13 +90,9 @@ def test_a_robot_whose_gait_makes_no_finite_action_is_damped(gait, monkeypatch):
     assert link.observe().mode == "damping"
 
 
-def test_a_gait_that_sees_gets_what_it_was_trained_on():
+def test_a_gait_that_sees_its_way_needs_odometry():
     robot = find_robot("ant")
-    parameters = 0.3 * np.random.default_rng(2).standard_normal(robot.controller.parameter_count)
-    link, seen = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), []
-    drive(link, parameters, 0.3, lambda moment: seen.append(moment.action))
-    commands = deploy(robot, parameters, seconds=0.3, seed=1).commands
-    np.testing.assert_allclose(seen[:6], commands[:6], atol=2e-3)
+    parameters = np.zeros(robot.controller.parameter_count)
     with pytest.raises(InvalidValueError, match="without odometry"):
         drive(SimulatedLink(SimulatedRobot(robot, robot, odometry=False)), parameters, 1)
 
@@ -137,8 +108,7 @@ def test_an_imu_that_is_turned_reads_over_a_link_what_it_reads_in_simulation():
         },
     }
     robot = robot_from_text(xml, yaml.safe_dump(described), origin="it")
-    link, stepper = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), Stepper(robot)
-    stepper.reset(1)
+    link, stepper = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), begun(robot, 1)
     observe = driving.Senses(robot, link.observe())
 
     def seen(action):
@@ -184,8 +154,6 @@ def test_a_gait_walks_over_the_link(gait, tmp_path):
         RemoteLink(robot, address, keys=tmp_path) as link,
     ):
         walked = drive(link, parameters, 2)
-        with pytest.raises(LinkError, match="no robot answers"):
-            RemoteLink(robot, address, patience=0.3)  # without the keys
         last = link.observe()
         assert last.odometry is not None
         assert 2 <= last.time < 4
@@ -236,9 +204,11 @@ def test_a_table_of_a_drive_is_that_of_the_simulation(name, tmp_path):
     repertoire = surefoot.load(name)
     robot, parameters = repertoire.robot, repertoire.gaits.solutions[repertoire.find("best")]
     joints, feet = robot.description.joints, tuple(robot.description.feet)
-    deploy(robot, parameters, seconds=1, seed=1).write_csv(tmp_path / "simulated.csv", "a gait")
+    telemetry = deploy(robot, parameters, seconds=1, seed=1)
+    telemetry.write_csv(tmp_path / "simulated.csv", "a gait")
     link, moments = SimulatedLink(SimulatedRobot(robot, robot, seed=1)), []
-    drive(link, parameters, 1, moments.append)
+    walked = drive(link, parameters, 1, moments.append)
+    assert (walked.ended, walked.ahead) == ("time", pytest.approx(telemetry.walk.ahead, rel=0.02, abs=0.01))
     write_link_csv(moments, tmp_path / "driven.csv", joints, feet, gait="a gait")
     simulated, driven = (read_trace(tmp_path / f"{how}.csv", robot)[1] for how in ("simulated", "driven"))
     assert simulated.shape == driven.shape == (len(moments), TraceColumns.of(robot).end)
@@ -247,14 +217,8 @@ def test_a_table_of_a_drive_is_that_of_the_simulation(name, tmp_path):
 
 def test_wrong_ends_are_told(gait):
     robot, _ = gait
-    address = f"tcp://127.0.0.1:{free_port()}"
-    with pytest.raises(LinkError, match="no robot answers"):
-        RemoteLink(robot, address, patience=0.1)
-    with serving(robot) as (taken, _):
-        with pytest.raises(LinkError, match="is another one, 'hexapod', than the gait's, 'ant'"):
-            RemoteLink(find_robot("ant"), taken)
-        with pytest.raises(InvalidValueError, match="nothing can listen"):
-            RobotServer(SimulatedRobot(robot, robot), taken)
+    with serving(robot) as (taken, _), pytest.raises(InvalidValueError, match="nothing can listen"):
+        RobotServer(SimulatedRobot(robot, robot), taken)
     for wrong in ("127.0.0.1:6000", "tcp://127.0.0.1:99", "ipc://robot", "tcp://:6000"):
         with pytest.raises(InvalidValueError, match="must be tcp://HOST:PORT"):
             RemoteLink(robot, wrong)
@@ -268,9 +232,12 @@ def test_wrong_ends_are_told(gait):
     ("answer", "message"),
     [(b"{\xff", "is no robot"), (encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")), "refuses")],
 )
-def test_what_is_no_robot_or_refuses_is_told_and_controls_no_terminal(gait, answer, message):
-    with answered(answer) as address, pytest.raises(LinkError, match=message) as refused:
-        RemoteLink(gait[0], address)
+def test_what_is_no_robot_or_refuses_is_told_and_controls_no_terminal(gait, monkeypatch, answer, message):
+    rig = Rig(monkeypatch, gait[0])
+    monkeypatch.setattr(rig.server, "_greet", lambda: setattr(rig, "_answer", answer))
+    with pytest.raises(LinkError, match=message) as refused:
+        rig.link()
+    rig.server.close()
     assert "\x1b" not in str(refused.value)
 
 
@@ -361,9 +328,6 @@ def test_mutated_messages_do_no_harm(gait):
 
 
 def test_a_log_that_was_cut_off_can_be_read(gait, tmp_path):
-    from mcap.stream_reader import StreamReader
-    from mcap_ros2.decoder import DecoderFactory
-
     robot, parameters = gait
     names = robot.description.joints, tuple(robot.description.feet)
     log, moments = McapLog(tmp_path / "walk.mcap", *names, gait="best"), []
@@ -372,30 +336,21 @@ def test_a_log_that_was_cut_off_can_be_read(gait, tmp_path):
     cut = (tmp_path / "walk.mcap").read_bytes()  # nothing was closed
     assert len(cut) > 65_536
     log.close()
-    assert [
-        m.position for m in decoded(tmp_path / "walk.mcap", "/joint_states", StreamReader, DecoderFactory)
-    ] == [[motor.q for motor in moment.state.motor_state] for moment in moments]
+    angles = [[motor.q for motor in moment.state.motor_state] for moment in moments]
+    assert [row.position for row in decoded(tmp_path / "walk.mcap", "/joint_states")] == angles
     (tmp_path / "cut.mcap").write_bytes(cut)
-    steps = decoded(tmp_path / "cut.mcap", "/control_step", StreamReader, DecoderFactory)
+    steps = decoded(tmp_path / "cut.mcap", "/control_step")
     assert 10 < len(steps) <= len(moments)
     np.testing.assert_allclose(steps[3].action, moments[3].action)
 
 
-def decoded(path, topic, reader, factory):
+def decoded(path, topic):
     from mcap.exceptions import McapError
+    from mcap.reader import NonSeekingReader
+    from mcap_ros2.decoder import DecoderFactory
 
-    channels, schemas, found, decoders = {}, {}, [], factory()
-    with path.open("rb") as file:
-        try:
-            for record in reader(file).records:
-                name = type(record).__name__
-                if name == "Schema":
-                    schemas[record.id] = record
-                elif name == "Channel":
-                    channels[record.id] = record
-                elif name == "Message" and channels[record.channel_id].topic == topic:
-                    schema = schemas[channels[record.channel_id].schema_id]
-                    found.append(decoders.decoder_for("cdr", schema)(record.data))
-        except (McapError, EOFError, struct.error):  # where it was cut off
-            pass
+    found = []
+    with path.open("rb") as file, suppress(McapError, EOFError, struct.error):  # where it was cut off
+        reader = NonSeekingReader(file, decoder_factories=[DecoderFactory()])
+        found.extend(row for *_, row in reader.iter_decoded_messages([topic], log_time_order=False))
     return found

@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 import zmq
 
-import surefoot
 from robots.errors import SurefootError
 from robots.link.driving import DAMPED, HOLD, Keeper, Motion, drive
 from robots.link.keeper import _follow
 from robots.link.messages import ImuState
 from robots.link.remote import RemoteLink
 from robots.robot import Robot, find_robot
-from tests.robots.link.test_link import serving
+from tests.robots.link.test_link import failing, serving
 from tests.robots.link.virtual import Rig
 
 BEGINS = 0.5  # [s] of a gait before anything goes wrong
@@ -46,26 +45,12 @@ class Fault:
     begin: Begin = lambda _: None  # has it go wrong, while a gait walks
     says: str = ""  # part of what the side that notices says
     real: "Callable[[str], None] | None" = None  # what happens to a robot in real time, instead
-    # what happens in place of a gait; it returns when the fault began [s]
-    how: "Callable[[Rig, Fault], float] | None" = None
+    # what happens in place of a gait, which it is given; it returns when the fault began [s]
+    how: Callable[[Rig, np.ndarray], float] | None = None
     options: tuple[tuple[str, Any], ...] = ()  # of the robot
 
 
-@pytest.fixture(scope="module")
-def gait() -> tuple[Robot, np.ndarray]:
-    repertoire = surefoot.load("hexapod")
-    return repertoire.robot, repertoire.gaits.solutions[repertoire.find("best")]
-
-
-GAIT: list[np.ndarray] = []
-
-
-# What happens to commands and states under way.
-
-
 def commands(change: Callable[[dict[str, Any]], object]) -> Begin:
-    """Commands are changed from now on."""
-
     def changed(message: bytes) -> list[bytes]:
         told = json.loads(message)
         change(told)
@@ -79,8 +64,6 @@ def each_motor(**values: float) -> Callable[[dict[str, Any]], object]:
 
 
 def lost(seconds: float) -> Begin:
-    """Commands are lost for some time."""
-
     def begin(rig: Rig) -> None:
         rig.on_command = lambda _: []
         rig.at(rig.now + seconds, lambda: setattr(rig, "on_command", lambda message: [message]))
@@ -111,11 +94,7 @@ def frozen(*parts: str) -> Begin:
         held.update({part: held.get(part, state[part]) for part in parts})
         state.update(held)
 
-    def begin(rig: Rig) -> None:
-        held.clear()
-        states(change)(rig)
-
-    return begin
+    return states(change)
 
 
 def moved(state: dict[str, Any]) -> None:
@@ -124,10 +103,6 @@ def moved(state: dict[str, Any]) -> None:
 
 def swung(state: dict[str, Any]) -> None:
     state["motor_state"][0]["q"] += 5.0
-
-
-def on_its_back(state: dict[str, Any]) -> None:
-    state["imu_state"]["quaternion"] = [0.0, 1.0, 0.0, 0.0]
 
 
 def twice_as_fast(rig: Rig) -> None:
@@ -141,28 +116,14 @@ def old_again(rig: Rig) -> None:
     rig.on_state = lambda _: next(told)
 
 
-def old_commands_again(rig: Rig) -> None:
-    rig.inbox.extend([message] for message in rig.commands[:-1])
-
-
 def of_another_session(rig: Rig) -> None:
     told = json.loads(rig.commands[-1]) | {"session": "0" * 32, "seq": 10**9}
     rig.inbox.extend([json.dumps(told).encode()] for _ in range(50))
 
 
-# What goes wrong in the robot itself.
-
-
-def fails(error: Exception) -> Callable[..., None]:
-    def fail(*_: object) -> None:
-        raise error
-
-    return fail
-
-
 def motors_fail(rig: Rig) -> None:
     """The bus takes nothing but damping."""
-    fail = fails(OSError("no bus"))
+    fail = failing(OSError("no bus"))
     rig.on_step = lambda stiff: fail() if stiff else None
 
 
@@ -187,30 +148,27 @@ def tipped_over(rig: Rig) -> None:
     rig.machine._stepper.data.qpos[2:7] = 0.2, 0, 1, 0, 0
 
 
-# What happens in place of a gait.
-
-
-def nobody(rig: Rig, _: Fault) -> float:
+def nobody(rig: Rig, _: np.ndarray) -> float:
     began = rig.now
     rig.sleep(1.0)
     return began
 
 
-def a_hello(rig: Rig, fault: Fault) -> float:
-    began = nobody(rig, fault)
+def a_hello(rig: Rig, gait: np.ndarray) -> float:
+    began = nobody(rig, gait)
     assert rig.say_hello().session
     rig.sleep(1.0)
     return began
 
 
-def a_hello_after_a_drive(rig: Rig, fault: Fault) -> float:
+def a_hello_after_a_drive(rig: Rig, gait: np.ndarray) -> float:
     with rig.link() as link:
-        drive(link, GAIT[0], 0.5)
+        drive(link, gait, 0.5)
     rig.sleep(1.0)
-    return a_hello(rig, fault)
+    return a_hello(rig, gait)
 
 
-def another_robots_gait(rig: Rig, _: Fault) -> float:
+def another_robots_gait(rig: Rig, _: np.ndarray) -> float:
     began = rig.now
     with pytest.raises(SurefootError, match="is another one, 'hexapod', than the gait's, 'ant'"):
         rig.link(find_robot("ant"))
@@ -218,22 +176,18 @@ def another_robots_gait(rig: Rig, _: Fault) -> float:
     return began
 
 
-def a_hello_that_fails(rig: Rig, _: Fault) -> float:
-    began, rig.on_reset = rig.now, fails(OSError("no bus"))
+def a_hello_that_fails(rig: Rig, _: np.ndarray) -> float:
+    began, rig.on_reset = rig.now, failing(OSError("no bus"))
     assert rig.say_hello().refusal == "the robot is out of order"
     rig.on_reset = lambda: None
     assert rig.say_hello().session  # the next one is heard
     return began
 
 
-def a_hello_while_driven(rig: Rig) -> None:
-    rig._hello = [b'{"protocol": 1}']
-
-
-def a_mission_that_stops(rig: Rig, _: Fault) -> float:
+def a_mission_that_stops(rig: Rig, gait: np.ndarray) -> float:
     """Nobody reads what a keeper tells, nor tells it anything, while a gait of 2 s is on its way."""
     keeper, (mine, its) = Keeper(rig.link()), Pipe()
-    mine.send(Motion(3, GAIT[0], seconds=2.0))
+    mine.send(Motion(3, gait, seconds=2.0))
     mine.send(True)
     began = rig.now
     rig.at(began + 25.0, lambda: mine.send(None))
@@ -243,9 +197,9 @@ def a_mission_that_stops(rig: Rig, _: Fault) -> float:
     return began
 
 
-def a_mission_that_ends(rig: Rig, _: Fault) -> float:
+def a_mission_that_ends(rig: Rig, gait: np.ndarray) -> float:
     keeper, (mine, its) = Keeper(rig.link()), Pipe()
-    mine.send(Motion(3, GAIT[0], seconds=60.0))
+    mine.send(Motion(3, gait, seconds=60.0))
     rig.at(rig.now + 2.0, mine.close)
     with pytest.raises(EOFError):
         _follow(keeper, its)
@@ -255,9 +209,9 @@ def a_mission_that_ends(rig: Rig, _: Fault) -> float:
     return began
 
 
-def a_keeper_that_stops(rig: Rig, _: Fault) -> float:
+def a_keeper_that_stops(rig: Rig, gait: np.ndarray) -> float:
     keeper = Keeper(rig.link())
-    keeper.begin(Motion(3, GAIT[0], seconds=60.0))
+    keeper.begin(Motion(3, gait, seconds=60.0))
     for _ in range(50):
         keeper.tick()
     began = rig.now
@@ -269,23 +223,18 @@ def a_keeper_that_stops(rig: Rig, _: Fault) -> float:
     return began
 
 
-def a_robot_that_lies(rig: Rig, _: Fault) -> float:
+def a_robot_that_lies(rig: Rig, gait: np.ndarray) -> float:
     """Nobody has driven it for long: its joints are taken to where it stands, and only then it walks."""
     rig.sleep(3.0)
     began, height = rig.now, []
     rig.on_step = lambda _: height.append(rig.machine._stepper.data.qpos[2])
     with rig.link() as link:
         rig.machine._stepper.data.qpos[7:] += 0.5
-        assert drive(link, GAIT[0], 1.0).ended == "time"
+        assert drive(link, gait, 1.0).ended == "time"
     return began
 
 
-# What reaches a robot's sockets, in real time.
-
-
 def sends(place: int, *messages: bytes, times: int = 1) -> Callable[[str], None]:
-    """A program connects by TCP and sends something."""
-
     def act(address: str) -> None:
         for _ in range(times):
             with socket.create_connection(("127.0.0.1", port_of(address) + place)) as end, suppress(OSError):
@@ -297,8 +246,6 @@ def sends(place: int, *messages: bytes, times: int = 1) -> Callable[[str], None]
 
 
 def speaks(kind: int, place: int, *frames: bytes, times: int = 1) -> Callable[[str], None]:
-    """A program speaks ZeroMQ."""
-
     def act(address: str) -> None:
         with zmq.Context() as context, context.socket(kind) as end:
             end.linger = 100
@@ -335,13 +282,15 @@ FAULTS = (
     Fault("the same after another computer drove", STAYS, 0, how=a_hello_after_a_drive),
     Fault("a computer with another robot's gait connects", STAYS, 0, how=another_robots_gait),
     Fault("the robot cannot begin anew for who says hello", STAYS, 0, how=a_hello_that_fails),
-    Fault("another computer says hello while it is driven", GOES_ON, 0, a_hello_while_driven),
+    Fault("another computer says hello while it is driven", GOES_ON, 0,
+        lambda rig: setattr(rig, "_hello", [b'{"protocol": 1}'])),
     Fault("one command is lost", GOES_ON, 0, lost(0.02)),
     Fault("commands do not come for 0.2 s", PAUSES, 0.06, lost(0.2)),
     Fault("commands do not come for longer, or the computer that drives is gone", DAMPS, 0.06, lost(9),
         "damping"),
     Fault("commands come that are of another session", GOES_ON, 0, of_another_session, "another session"),
-    Fault("old commands come again", GOES_ON, 0, old_commands_again, "an old command"),
+    Fault("old commands come again", GOES_ON, 0,
+        lambda rig: rig.inbox.extend([message] for message in rig.commands[:-1]), "an old command"),
     Fault("commands hold what is not finite", DAMPS, 0.06, commands(each_motor(q=float("nan"))), "damping"),
     Fault("commands are for another number of motors", DAMPS, 0.06,
         commands(lambda told: told["motor_cmd"].pop()), "for 18 motors, not 17"),
@@ -397,7 +346,8 @@ FAULTS = (
     Fault("a joint's angle jumps by 5 rad in one state", GOES_ON, 0, states(swung, once=True),
         r"1 refused \(the last: its joints jumped by"),
     Fault("the IMU says in one state that it lies on its back", GOES_ON, 0,
-        states(on_its_back, once=True), "its IMU jumped by 3.1"),
+        states(lambda state: state["imu_state"].update(quaternion=[0.0, 1.0, 0.0, 0.0]), once=True),
+        "its IMU jumped by 3.1"),
     Fault("numbers of states go back, or old states come again", DAMPS, 1.2, old_again, "its number is"),
     Fault("states hold what is not finite", DAMPS, 1.2,
         states(lambda state: state["motor_state"][0].update(q=float("nan"))), "nothing that can be believed"),
@@ -439,13 +389,12 @@ FAULTS = (
 )
 def test_a_fault(fault: Fault, gait: tuple[Robot, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
     robot, parameters = gait
-    GAIT[:] = [parameters]
     if fault.real:
         reach_a_robot(robot, parameters, fault.real)
         return
     rig = Rig(monkeypatch, robot, **dict(fault.options))
     try:
-        said, began = ("", fault.how(rig, fault)) if fault.how else driven(rig, parameters, fault)
+        said, began = ("", fault.how(rig, parameters)) if fault.how else driven(rig, parameters, fault)
     finally:
         rig.server.close()
     assert re.search(fault.says, f"{said} {rig.server.timing.words}")
@@ -489,11 +438,9 @@ def reach_a_robot(robot: Robot, parameters: np.ndarray, act: Callable[[str], Non
     """Have something reach a robot while it walks, in real time; it must go on, and so must its server."""
     with serving(robot) as (address, server):
         with RemoteLink(robot, address) as link:
-            acting = threading.Thread(target=act, args=(address,))
-            begins = threading.Timer(0.3, acting.start)
-            begins.start()
+            acting = threading.Timer(0.3, act, [address])
+            acting.start()
             done = drive(link, parameters, 2.0)
-            begins.join()
             acting.join()
             assert done.ended == "time"
             assert link.damped < 20

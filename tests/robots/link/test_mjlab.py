@@ -10,10 +10,17 @@ import numpy as np
 import pytest
 
 from robots.link.export import onnx_model, unitree_files
-from robots.motors import motor_of
 from robots.robot import Robot, load_robot
-from robots.simulation.stepper import Stepper
-from tests.robots.link.test_export import SEEN, _turned_around, quadruped, random_gait, sensed, session
+from tests.robots.link.test_export import (
+    SEEN,
+    _turned_around,
+    ends_of,
+    quadruped,
+    random_gait,
+    sensed,
+    session,
+)
+from tests.robots.stepping import begun
 
 pytest.importorskip("mjlab")
 torch = pytest.importorskip("torch")
@@ -78,13 +85,9 @@ def test_mjlabs_managers_send_servos_where_the_simulation_does(robot: Robot) -> 
         clip=dict(zip(joints, map(tuple, clip), strict=True)),
     )
     actions = ActionManager({"joints": action}, env)
-    stepper, data = Stepper(robot), mujoco.MjData(robot.physics)
-    stepper.reset(3)
+    stepper, data, ends = begun(robot, 3), mujoco.MjData(robot.physics), ends_of(robot)[1]
     feeds = {given.name: np.zeros(given.shape, np.float32) for given in gait.get_inputs()}
     observations = None
-    motors = [motor_of(robot.physics, joint) for joint in robot.description.joints]
-    low, high = robot.physics.actuator_ctrlrange[motors].T
-    gear = robot.physics.actuator_gear[motors, 0]
     for _ in range(100):
         env.known = sensed(stepper, data)
         if "obs" in feeds:
@@ -114,6 +117,6 @@ def test_mjlabs_managers_send_servos_where_the_simulation_does(robot: Robot) -> 
         actions.process_action(torch.from_numpy(made["actions"]))
         actions.apply_action()
         wanted = stepper.action(parameters)
-        trained = (low + (high - low) * (wanted + 1) / 2) / gear
+        trained = ends[:, 0] + np.diff(ends)[:, 0] * (wanted + 1) / 2
         np.testing.assert_allclose(env.scene["robot"].targets, trained, atol=1e-5)
         stepper.step(wanted)
