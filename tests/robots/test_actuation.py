@@ -12,26 +12,22 @@ import surefoot
 from robots.deployment.deployment import deploy
 from robots.description import Randomization
 from robots.errors import InvalidRobotError
-from robots.evaluations import Request
 from robots.facts import actuation_words
-from robots.importing.draft import draft_robot
 from robots.motors import Motors
 from robots.randomization import draw_models
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
-from robots.simulation.backend import ModelBatch
-from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns
+from tests.robots.importing.dogs import draft_example
+from tests.robots.stepping import run_episodes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEDS = 2
 LIMITED = '<joint actuatorfrcrange="-0.2 0.2" '
 
 
-def drafted(name: str, folder: Path, servo: str = "<position ") -> Robot:
+def drafted(name: str, folder: Path, *changes: tuple[str, str]) -> Robot:
     """A draft with open-loop gaits: reflexes would make random gaits, which turn, sensitive."""
-    text = (EXAMPLES / "robots" / f"{name}.xml").read_text()
-    (folder / f"{name}.xml").write_text(text.replace("<position ", servo, 1))
-    path = draft_robot(folder / f"{name}.xml").path
+    path = draft_example(name, folder, *changes).path
     head, _, rest = path.read_text().partition("  reflexes:")
     path.write_text(head + rest[rest.index("#") :])
     return read_robot(path)
@@ -50,7 +46,7 @@ def best_of_random(robot: Robot) -> np.ndarray:
     """The gait that gets furthest of 20 random ones."""
     rng = np.random.default_rng(0)
     gaits = np.stack([robot.controller.initial(rng) for _ in range(20)])
-    episodes = Threads(1).run(ModelBatch(robot), gaits, np.zeros(20, np.int64))
+    episodes = run_episodes(robot, gaits, 0)
     return gaits[np.argmax(np.where(episodes.fell, -np.inf, episodes.distances))]
 
 
@@ -60,11 +56,11 @@ def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -
         gaits = surefoot.load(name)
         robot, gait = gaits.robot, gaits.elites.solutions[gaits.best()]
     else:
-        robot = drafted(name.split()[0], tmp_path, '<position timeconst="0.3" ')
+        robot = drafted(name.split()[0], tmp_path, ("<position ", '<position timeconst="0.3" '))
         assert "lag 0.3 s: left_yaw_0" in " ".join(actuation_words(robot))
         robot = with_gains(robot, stiffness=10.0, damping=0.3, torque=2.5)
         gait = best_of_random(robot)
-    episodes = Threads(1).run(ModelBatch(robot), np.repeat(gait[None], SEEDS, axis=0), np.arange(SEEDS))
+    episodes = run_episodes(robot, np.repeat(gait[None], SEEDS, axis=0))
     walk = runpy.run_path(str(EXAMPLES / "explicit_pd.py"))["walk"]
     distances, falls = zip(*(walk(robot, gait, seed) for seed in range(SEEDS)), strict=True)
     assert episodes.distances.min() > 0.2, "a robot that stands tells nothing"
@@ -75,12 +71,9 @@ def test_an_explicit_pd_in_plain_mujoco_walks_alike(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("change", [("<position ", '<position timeconst="0.1" '), ("<joint ", LIMITED)])
 def test_torques_of_traces_are_those_of_mujoco(change: tuple[str, str], tmp_path: Path) -> None:
-    text = (EXAMPLES / "robots" / "lizard.xml").read_text()
-    assert change[0] in text
-    (tmp_path / "lizard.xml").write_text(text.replace(*change))
-    robot = read_robot(draft_robot(tmp_path / "lizard.xml").path)
+    robot = read_robot(draft_example("lizard", tmp_path, change).path)
     gait, columns = robot.controller.initial(np.random.default_rng(0)), TraceColumns.of(robot)
-    episodes = Threads(1).run(ModelBatch(robot), gait[None], np.array([3]), request=Request(traces=True))
+    episodes = run_episodes(robot, gait, 3, traces=True)
     known = deploy(robot, gait, seconds=1.0, seed=3).torques
     torques = episodes.traces[0][: len(known), columns.torque : columns.torque + known.shape[1]]
     np.testing.assert_allclose(torques, known, atol=1e-4)
@@ -107,10 +100,7 @@ def test_declared_gains_are_those_of_the_model(tmp_path: Path) -> None:
 
 def test_actions_command_the_range_that_is_declared(tmp_path: Path) -> None:
     servo = '<general joint="left_yaw" biastype="affine" gainprm="15" biasprm="3 -15 -0.4" ctrlrange="-1 1"/>'
-    text = (EXAMPLES / "robots" / "lizard.xml").read_text().replace('<position joint="left_yaw"/>', servo)
-    assert servo in text
-    (tmp_path / "lizard.xml").write_text(text)
-    robot = read_robot(draft_robot(tmp_path / "lizard.xml").path)
+    robot = read_robot(draft_example("lizard", tmp_path, ('<position joint="left_yaw"/>', servo)).path)
     motors = Motors.of(robot.physics, robot.description.joints)
     for action, column in ((-1.0, 0), (1.0, 1)):
         declared = [robot.description.servos[name].range[column] for name in robot.description.joints]

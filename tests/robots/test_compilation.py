@@ -125,7 +125,6 @@ def test_a_caller_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
 
 
 def run_kernels(folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run four kernels."""
     kernels = "".join(f"@compiled()\ndef f{number}(x):\n    return x + {number}\n" for number in range(3))
     source = (
         "from numba import types\nfrom robots.compilation import compiled, function_pointer\n"

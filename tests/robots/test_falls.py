@@ -9,9 +9,8 @@ from scipy.spatial.transform import Rotation
 from robots.deployment.deployment import deploy
 from robots.falls import has_fallen, rests_on_feet
 from robots.robot import Robot, load_robot
-from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
-from robots.simulation.threads import Threads
+from tests.robots.stepping import begun, run_episodes
 
 ALL = ["ant", "hexapod", "quadruped", "hopper", "walker", "half_cheetah"]
 
@@ -51,8 +50,7 @@ def test_a_robot_on_its_back_has_fallen_whatever_training_says(name: str) -> Non
 
 @pytest.mark.parametrize("height", [0.4, 0.6])
 def test_a_robot_without_a_least_height_has_fallen_below_half_of_its_own(height: float) -> None:
-    stepper = Stepper(load_robot("hexapod").until_it_falls())
-    stepper.reset(0)
+    stepper = begun(load_robot("hexapod").until_it_falls())
     stepper.state.tally[0].initial_height /= height
     stepper.step(np.zeros(18))
     assert stepper.tally.terminated == (height < 0.5)
@@ -91,7 +89,7 @@ def test_what_runs_a_gait_and_what_counts_falls_agree(ant: Robot) -> None:
     )
     for robot in (ant, on_its_back):
         telemetry = deploy(robot, gait, seconds=3, seed=0)
-        episodes = Threads(1).run(ModelBatch(robot.until_it_falls()), gait[None], np.zeros(1, np.int64))
+        episodes = run_episodes(robot.until_it_falls(), gait)
         assert telemetry.ended == "fall"
         assert episodes.fell[0]
         assert len(telemetry) == episodes.steps[0]

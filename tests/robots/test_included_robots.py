@@ -9,10 +9,8 @@ import pytest
 from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError
 from robots.robot import Robot, load_robot, robot_from_text
-from robots.simulation.backend import ModelBatch
-from robots.simulation.stepper import Stepper
-from robots.simulation.threads import Threads
 from robots.stance import standing_on_floor
+from tests.robots.stepping import begun, run_episodes
 
 # amplitude, phase and duty of each leg's coxa and femur, as published with the study of 2015
 TRIPOD = np.array(
@@ -21,11 +19,6 @@ TRIPOD = np.array(
         for coxa, femur in zip((0, 0.5, 0, 0, 0.5, 0), (0.25, 0.75) * 3, strict=True)
     ]
 )
-
-
-@pytest.fixture(scope="module")
-def hexapod() -> Robot:
-    return load_robot("hexapod")
 
 
 def test_it_has_the_sizes_of_the_study(hexapod: Robot) -> None:
@@ -42,20 +35,12 @@ def test_it_has_the_sizes_of_the_study(hexapod: Robot) -> None:
 
 
 def test_the_published_tripod_walks_straight_ahead(hexapod: Robot) -> None:
-    episodes = Threads(2).run(ModelBatch(hexapod), np.tile(TRIPOD.ravel(), (3, 1)), np.arange(3))
+    episodes = run_episodes(hexapod, np.tile(TRIPOD.ravel(), (3, 1)))
     assert not episodes.fell.any()
     np.testing.assert_allclose(episodes.objectives, episodes.distances, atol=1e-9)
     assert np.all((episodes.objectives > 1.0) & (episodes.objectives < 2.5))  # 0.2 to 0.5 m/s
     assert np.all(np.abs(episodes.lateral) < 0.2 * episodes.objectives)
     assert episodes.objectives.std() > 0, "all trials are alike"
-
-
-# The Quadruped: its numbers, how it stands, and gaits that start as trots.
-
-
-@pytest.fixture(scope="module")
-def quadruped() -> Robot:
-    return load_robot("quadruped")
 
 
 def test_it_has_the_published_numbers(quadruped: Robot) -> None:
@@ -72,8 +57,7 @@ def test_it_has_the_published_numbers(quadruped: Robot) -> None:
 
 
 def test_it_stands_where_its_servos_hold_it(quadruped: Robot) -> None:
-    stepper = Stepper(quadruped)
-    stepper.reset(1)
+    stepper = begun(quadruped, 1)
     while not stepper.step(np.zeros(12)):
         pass
     assert stepper.tally.steps == quadruped.description.episode_steps
@@ -94,9 +78,6 @@ def test_phases_that_cannot_be_are_refused(quadruped: Robot, line: str, message:
     yaml = quadruped.yaml if line.startswith("o") else re.sub("  phases: .*\n", "", quadruped.yaml)
     with pytest.raises(InvalidRobotError, match=message):
         robot_from_text(quadruped.xml, yaml.replace("  period: 0.4", f"  {line}\n  period: 0.4"), origin="q")
-
-
-# Where a robot stands when it is drawn.
 
 
 @pytest.mark.parametrize("name", robot_names())

@@ -24,6 +24,7 @@ from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
 from robots.simulation.threads import Threads
 from robots.simulation.trace import TraceColumns
+from tests.robots.stepping import begun
 
 PASSAGES = Path(__file__).with_name("pybullet_passages")
 PYBULLET = json.loads(Path(__file__).with_name("pybullet.json").read_text())
@@ -104,8 +105,7 @@ def _afloat(robot: Robot, speed: float = 0.0) -> Stepper:
     """The robot floating without gravity, its joints mid-range, moving ahead at a speed [m/s]."""
     model = copy.copy(robot.physics)
     model.opt.gravity[:] = 0
-    stepper = Stepper(dataclasses.replace(robot, physics=model))
-    stepper.reset(0)
+    stepper = begun(dataclasses.replace(robot, physics=model))
     stepper.data.qpos[:] = model.qpos0
     stepper.data.qpos[2 if robot.name == "ant" else 1] += 50
     for joint, limits in zip(robot.description.joints, robot.joint_ranges, strict=True):

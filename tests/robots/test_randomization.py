@@ -136,12 +136,9 @@ def test_a_randomization_is_read(text, expected):
     ("text", "message"),
     [
         ("mass", "must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, each once, not 'mass'"),
-        ("mass=a:b", "must be none, default, or ranges such as"),
         ("mess=1:2", "randomization: unknown key 'mess'; available: mass, friction"),
         ("mass=1.2:0.8", "a range goes from low to high, not from 1.2 to 0.8"),
         ("mass=0.8:1,mass=0.8:1", "each once"),
-        ("mass=0.8:inf", "randomization: mass.1: .*less than or equal to 10, not inf"),
-        ("models=2:4", "randomization: models: "),
         ("delay=0:1.5", "randomization: delay.1: .*integer"),
         ("heading=0:181", "randomization: heading.1: .*less than or equal to 180, not 181"),
         ("models=0", "randomization: models: .*greater than 0"),

@@ -1,7 +1,6 @@
 """Symmetry: a gait's mirror image does on the other side of a robot what the gait does on one."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,8 @@ from adapt.damage.text import parse_damage
 from robots.controllers.periodic import PeriodicDescription, Reflexes
 from robots.importing.draft import draft_robot
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
-from robots.simulation.backend import ModelBatch
-from robots.simulation.threads import Threads
 from robots.symmetry import find_symmetry, mirror_images
+from tests.robots.stepping import described, run_episodes
 
 STEPS = 60
 MODELS = Path(__file__).parents[2] / "examples" / "robots"
@@ -22,10 +20,7 @@ MODELS = Path(__file__).parents[2] / "examples" / "robots"
 
 def exact(robot: Robot) -> Robot:
     """The robot in short episodes that all begin in the same pose."""
-    return replace(
-        robot,
-        description=robot.description.model_copy(update={"reset_joint_noise": 0.0, "episode_steps": STEPS}),
-    )
+    return described(robot, reset_joint_noise=0.0, episode_steps=STEPS)
 
 
 def gaits(robot: Robot, count: int = 6) -> np.ndarray:
@@ -48,9 +43,7 @@ def test_a_damage_of_the_other_side_has_the_mirror_image_for_a_gait(ant: Robot, 
     assert images.dtype == solutions.dtype
     ran = []
     for text, tried in ((one, solutions), (other, images), (other, solutions)):
-        ran.append(
-            Threads(1).run(ModelBatch(parse_damage(text, robot).apply(robot)), tried, np.arange(len(tried)))
-        )
+        ran.append(run_episodes(parse_damage(text, robot).apply(robot), tried))
     np.testing.assert_allclose(ran[1].distances, ran[0].distances, atol=2e-3)
     np.testing.assert_allclose(ran[1].objectives, ran[0].objectives, rtol=0.01, atol=1e-2)
     assert np.abs(ran[2].distances - ran[0].distances).max() > 0.05, "the gait itself does something else"
@@ -63,10 +56,6 @@ def with_key(robot: Robot, key: str, value: object) -> str:
 def described_anew(robot: Robot, key: str, **value) -> Robot:
     known = yaml.safe_load(robot.yaml).get(key, {})
     return robot_from_text(robot.xml, with_key(robot, key, {**known, **value}), origin="a test")
-
-
-def described(robot: Robot, **changes) -> Robot:
-    return replace(robot, description=robot.description.model_copy(update=changes))
 
 
 def reflexive(robot: Robot, **reflexes) -> Robot:
@@ -151,7 +140,5 @@ def test_an_imported_robot_needs_no_declaration(tmp_path: Path) -> None:
         shutil.copy(MODELS / model.name, model)
         robot = exact(read_robot(draft_robot(model).path))
         solutions = gaits(robot)
-        images = mirror_images(robot, solutions)
-        backend, batch = Threads(1), ModelBatch(robot)
-        ran = [backend.run(batch, tried, np.arange(6)) for tried in (solutions, images)]
+        ran = [run_episodes(robot, tried) for tried in (solutions, mirror_images(robot, solutions))]
         np.testing.assert_allclose(ran[1].distances, ran[0].distances, atol=2e-3)

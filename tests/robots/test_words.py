@@ -29,9 +29,6 @@ def test_numbers_and_times_in_words(words: Callable[[float], str], value: float,
     assert words(value) == text
 
 
-# Tables of things by name.
-
-
 def make(module: str) -> type:
     return type("Made", (), {"__module__": module, "__qualname__": "Made"})
 

@@ -6,7 +6,6 @@ import dataclasses
 import imageio.v3 as imageio
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
@@ -15,9 +14,8 @@ from robots.deployment.deployment import deploy, film
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
-from robots.simulation.backend import ModelBatch
 from robots.simulation.task import TARGET_X
-from robots.simulation.threads import Threads
+from tests.robots.stepping import angles_of, described, run_episodes
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +23,12 @@ def parameters(ant):
     return ant.controller.initial(np.random.default_rng(3))
 
 
-def described(robot, **changes):
-    """The robot with other values in its description."""
-    return dataclasses.replace(robot, description=robot.description.model_copy(update=changes))
-
-
 @pytest.mark.parametrize("damage", [None, Lost("back_left"), Dead("back_left")])
 def test_telemetry_adds_up_to_the_evaluated_episode(ant, parameters, damage):
     damaged = damage.apply(ant) if damage else ant
     robot = described(damaged, episode_steps=80, position=None, alive=Alive(min_height=-1.0))
     telemetry = deploy(robot, parameters, seconds=80 * robot.control_step, seed=7)
-    episode = Threads(1).run(ModelBatch(robot), parameters[None], np.array([7]))
+    episode = run_episodes(robot, parameters, 7)
     assert len(telemetry) == episode.steps[0] == 80
     assert telemetry.ended == "time"
     assert telemetry.rewards.sum() == pytest.approx(episode.objectives[0], rel=1e-12)
@@ -53,8 +46,7 @@ def test_each_column_is_what_mujoco_says(ant, parameters):
     for row, data in enumerate(frames):
         torso = data.body("torso")
         turn = torso.xmat.reshape(3, 3)
-        roll_pitch_yaw = Rotation.from_matrix(turn).as_euler("xyz")
-        np.testing.assert_allclose(telemetry.angles[row], roll_pitch_yaw, atol=1e-9)
+        np.testing.assert_allclose(telemetry.angles[row], angles_of(torso), atol=1e-9)
         np.testing.assert_allclose(telemetry.positions[row], torso.xpos, atol=1e-12)
         heading = turn[:2, 0] / np.linalg.norm(turn[:2, 0])
         assert telemetry.speeds[row] == pytest.approx(heading @ data.joint("root").qvel[:2], abs=1e-12)
@@ -90,7 +82,7 @@ def test_what_blew_up_is_not_recorded(ant, parameters):
 
     robot = ant.modified("strong", strengthen)
     telemetry = deploy(robot, parameters, seconds=1, seed=0)
-    episode = Threads(1).run(ModelBatch(robot), parameters[None], np.array([0]))
+    episode = run_episodes(robot, parameters)
     assert episode.diverged[0]
     assert len(telemetry) == episode.steps[0] < 10
     assert telemetry.ended == "divergence"
@@ -153,10 +145,8 @@ def test_fast_robots_are_filmed(tmp_path):
     ("wrong", "message"),
     [
         ({"seconds": 0}, "seconds must be a finite number above 0 s"),
-        ({"seconds": float("nan")}, "seconds must be a finite number above 0 s"),
         ({"seconds": 1e308}, "at most 3600 s"),
         ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"parameters": np.zeros(3)}, r"parameters must have shape \(21256,\), not \(3,\)"),
         ({"parameters": np.full(21256, np.nan)}, "parameters must be finite"),
     ],
 )

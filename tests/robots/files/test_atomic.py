@@ -133,9 +133,6 @@ def test_names_that_no_file_can_have_are_refused(tmp_path, name):
             attempt(tmp_path / name, "text")
 
 
-# Locks: one process at a time, released by a crash, and the second one is told who holds it.
-
-
 HOLD = """
 import sys, time
 from pathlib import Path

@@ -5,6 +5,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from robots.importing.draft import Draft, draft_robot
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
+MOTOR = '    <motor joint="{}" ctrlrange="-20 20"/>\n'
 LEGS = {"front_left": (1, 1), "front_right": (1, -1), "back_left": (-1, 1), "back_right": (-1, -1)}
 
 SCENE = """<mujoco model="Robo Dog scene">
@@ -28,7 +32,7 @@ def dog(actuator: str = '    <position joint="{}"/>\n') -> str:
 def write_dog(folder: Path, xml: str | None = None) -> Path:
     """Write the dog and a scene with it; returns the scene's path."""
     assets = folder / "assets"
-    assets.mkdir()
+    assets.mkdir(parents=True)
     (folder / "scene.xml").write_text(SCENE)
     (folder / "dog.xml").write_text(dog() if xml is None else xml)
     (assets / "trunk.obj").write_text(_ball(60, 30))
@@ -37,6 +41,16 @@ def write_dog(folder: Path, xml: str | None = None) -> Path:
     picture[:32, :, 0], picture[32:, :, 2] = 200, 200
     Image.fromarray(picture).save(assets / "coat.png")
     return folder / "scene.xml"
+
+
+def draft_example(name: str, folder: Path, *changes: tuple[str, str]) -> Draft:
+    """Draft a robot of the examples, whose MJCF is changed."""
+    text = (EXAMPLES / f"{name}.xml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    (folder / f"{name}.xml").write_text(text)
+    return draft_robot(folder / f"{name}.xml", overwrite=True)
 
 
 def _ball(columns: int, rows: int) -> str:

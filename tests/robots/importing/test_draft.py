@@ -8,19 +8,16 @@ import mujoco
 import numpy as np
 import pytest
 import yaml
-from dogs import LEGS, dog, write_dog
+from dogs import LEGS, MOTOR, dog, draft_example, write_dog
 
 from robots.catalogue import MODELS, robot_names
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.importing.checks import check_robot
 from robots.importing.draft import draft_robot
 from robots.robot import load_robot, read_robot
-from robots.simulation.backend import ModelBatch
-from robots.simulation.stepper import Stepper
-from robots.simulation.threads import Threads
 from robots.stance import try_stance
+from tests.robots.stepping import begun, run_episodes
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
 KNEE = '<joint name="{}_knee" axis="0 1 0"'
 
 
@@ -41,11 +38,8 @@ def test_a_draft_describes_a_robot_that_can_be_simulated(tmp_path: Path) -> None
     # two stretched legs of 0.2 and 0.18 m at 0.5 and 0.4 rad to the vertical, and the sole's radius
     height = 0.2 * np.cos(0.5) + 0.18 * np.cos(0.4) + 0.02
     assert description.alive.min_height == pytest.approx(height / 2, abs=5e-3)
-    parameters = robot.controller.initial(np.random.default_rng(0))[None]
-    assert (
-        Threads(1).run(ModelBatch(robot.with_episode_steps(20)), parameters, np.zeros(1, np.int64)).steps[0]
-        == 20
-    )
+    parameters = robot.controller.initial(np.random.default_rng(0))
+    assert run_episodes(robot.with_episode_steps(20), parameters).steps[0] == 20
 
 
 # of the Half-Cheetah's legs one is folded up while its ankle is within its range: that is no leg to stand on
@@ -100,9 +94,6 @@ def test_of_many_feet_some_are_measured_and_a_name_begins_with_a_letter(tmp_path
     assert (content["archive"], len(content["measures"]), len(content["legs"])) == ([2] * 10, 10, 12)
 
 
-MOTOR = '    <motor joint="{}" ctrlrange="-20 20"/>\n'
-
-
 def test_motors_of_a_robot_that_stands_become_servos(tmp_path: Path) -> None:
     draft = draft_robot(write_dog(tmp_path, dog(MOTOR)))
     description = read_robot(draft.path).description
@@ -114,9 +105,7 @@ def test_motors_of_a_robot_that_stands_become_servos(tmp_path: Path) -> None:
 
 def test_searches_start_with_legs_that_move_alike(tmp_path: Path) -> None:
     """As in a trot; what turns the other way on the right starts reversed, so that both sides push ahead."""
-    lizard = Path(__file__).parents[3] / "examples/robots/lizard.xml"
-    (tmp_path / "lizard.xml").write_text(lizard.read_text())
-    robot = read_robot(draft_robot(tmp_path / "lizard.xml").path)
+    robot = read_robot(draft_example("lizard", tmp_path).path)
     shape = robot.description.controller
     assert shape.phases == {"left_arm_0": 0, "left_arm_1": 0.5, "right_arm_0": 0.5, "right_arm_1": 0}
     assert shape.mirrored == ("right_yaw_0", "right_yaw_1")
@@ -196,15 +185,12 @@ def test_contacts_that_cost_much_are_told_and_can_be_simple(tmp_path: Path, chan
 
 @pytest.mark.parametrize("level", [-0.4, 1.0])
 def test_heights_count_from_the_floor_wherever_it_is(tmp_path: Path, level: float) -> None:
-    text, found = (EXAMPLES / "lizard.xml").read_text(), []
-    moved = text.replace('name="floor" ', f'name="floor" pos="0 0 {level}" ')
-    moved = moved.replace('name="trunk" pos="0 0 0.3"', f'name="trunk" pos="0 0 {0.3 + level}"')
-    for name, xml in (("lizard", text), ("moved", moved)):
-        (tmp_path / f"{name}.xml").write_text(xml)
-        draft = draft_robot(tmp_path / f"{name}.xml", overwrite=True)
+    floor = 'name="floor" ', f'name="floor" pos="0 0 {level}" '
+    trunk, found = ('name="trunk" pos="0 0 0.3"', f'name="trunk" pos="0 0 {0.3 + level}"'), []
+    for changes in ((), (floor, trunk)):
+        draft = draft_example("lizard", tmp_path, *changes)
         robot = read_robot(draft.path)
-        stepper = Stepper(robot)
-        stepper.reset(1)
+        stepper = begun(robot, 1)
         stepper.step(np.zeros(robot.action_dim))
         start = stepper.tally.initial_height, stepper.over
         found.append((draft.remarks, robot.description.alive, check_robot(robot).remarks, start))

@@ -21,7 +21,6 @@ SHORT = {"--evaluations 4000": "--evaluations 4", "--seconds 5": "--seconds 0.1"
 
 def write_stand_in(folder: Path) -> None:
     """A small robot with the files, the name and the legs of the tutorial's."""
-    folder.mkdir()
     scene = write_dog(folder)
     text = scene.read_text().replace("Robo Dog scene", "go2 scene").replace("dog.xml", "go2.xml")
     (folder / "scene_flat.xml").write_text(text)

@@ -13,8 +13,7 @@ from robots.errors import InvalidRobotError
 from robots.importing.draft import draft_robot
 from robots.motors import Motors
 from robots.robot import load_robot, read_robot, robot_from_text
-from robots.simulation.backend import ModelBatch
-from robots.simulation.threads import Threads
+from tests.robots.stepping import run_episodes
 
 PULLED = Path(__file__).with_name("pulled.xml").read_text()
 
@@ -37,8 +36,8 @@ def test_a_robot_among_obstacles_with_joints_that_tendons_pull_is_drafted_and_wa
     assert robot.model.ntendon == 4
     most = Motors.of(robot.model, robot.description.joints).max_force[1]
     np.testing.assert_allclose(most, 0.5 * 60, err_msg="half of the tendon's 60 N")
-    still = np.zeros((1, robot.controller.parameter_count), np.float32)
-    episodes = Threads(1).run(ModelBatch(robot.with_episode_steps(100)), still, np.zeros(1, np.int64))
+    still = np.zeros(robot.controller.parameter_count, np.float32)
+    episodes = run_episodes(robot.with_episode_steps(100), still)
     assert not episodes.fell.any(), "its servos hold it"
 
 
@@ -56,12 +55,18 @@ def test_slides_have_any_order() -> None:
     lines[places[0]], lines[places[1]] = lines[places[1]], lines[places[0]]
     other = robot_from_text("\n".join(lines), walker.yaml, origin="it")
     assert other.model.joint(0).name == "root_z"
-    rng, results = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     parameters = np.stack([walker.controller.initial(rng) for _ in range(3)])
-    for robot in (walker, other):
-        results.append(Threads(1).run(ModelBatch(robot), parameters, np.arange(3)))
+    results = [run_episodes(robot, parameters) for robot in (walker, other)]
     for column in ("objectives", "distances", "steps", "paths"):
         np.testing.assert_allclose(getattr(results[1], column), getattr(results[0], column), rtol=1e-6)
+
+
+def settled(model: mujoco.MjModel) -> float:
+    """Where the joint b comes to rest."""
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 1000)
+    return data.joint("b").qpos[0]
 
 
 def test_tendons_go_on_without_a_joint_that_is_locked() -> None:
@@ -72,13 +77,10 @@ def test_tendons_go_on_without_a_joint_that_is_locked() -> None:
         <tendon><fixed name="t"><joint joint="a" coef="1"/><joint joint="b" coef="2"/></fixed></tendon>
         <equality><tendon tendon1="t"/></equality></mujoco>"""
     )
-    for joint, angle, left in (("a", 0.3, -0.15), ("b", 0.1, None)):
-        fix_joint(spec, spec.joint(joint), angle)
-        model = spec.compile()
-        if left is not None:
-            data = mujoco.MjData(model)
-            mujoco.mj_step(model, data, 1000)
-            assert data.joint("b").qpos[0] == pytest.approx(left, abs=0.01)
+    fix_joint(spec, spec.joint("a"), 0.3)
+    assert settled(spec.compile()) == pytest.approx(-0.15, abs=0.01)
+    fix_joint(spec, spec.joint("b"), 0.1)
+    model = spec.compile()
     assert (model.ntendon, model.neq) == (0, 0)
 
 
@@ -95,9 +97,7 @@ def test_limits_springs_and_references_of_tendons_count_with_a_joint_that_is_loc
     assert model.tendon_limited.tolist() == [1]
     assert model.tendon_range[0] == pytest.approx([-1.3, 0.2])
     assert model.tendon_lengthspring[0] == pytest.approx([-0.3, -0.3])  # that of springref, 0, less 0.3
-    data = mujoco.MjData(model)
-    mujoco.mj_step(model, data, 1000)
-    assert data.joint("b").qpos[0] == pytest.approx(-0.1, abs=0.01)  # a is 0.2 from its reference
+    assert settled(model) == pytest.approx(-0.1, abs=0.01)  # a is 0.2 from its reference
 
 
 def test_every_joint_of_a_robot_with_tendons_can_be_locked(pulled: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from dogs import LEGS, dog, write_dog
+from dogs import LEGS, MOTOR, dog, write_dog
 
 from adapt.damage.library import damage_library
 from adapt.damage.text import parse_damage
@@ -17,7 +17,6 @@ from robots.motors import Motors
 from robots.robot import Robot, read_robot, robot_from_text
 from robots.stance import try_stance
 
-MOTOR = '    <motor joint="{}" ctrlrange="-20 20"/>\n'
 HEAVY = ('mass="4"', 'mass="24"')  # of the trunk [kg]
 
 
@@ -37,7 +36,6 @@ def gains(robot: Robot, joint: str) -> tuple[float, float]:
 
 def test_a_heavy_robot_gets_servos_that_carry_it_and_keeps_its_keyframe(tmp_path: Path) -> None:
     for name, changes in (("light", ()), ("heavy", (HEAVY,))):
-        (tmp_path / name).mkdir()
         draft, robot = drafted(tmp_path / name, dog(MOTOR), *changes)
         stance = try_stance(robot)
         assert (robot.description.keyframe, stance.stands, draft.remarks) == ("home", True, []), name
@@ -139,10 +137,8 @@ def renamed(robot: Robot, name: str) -> Robot:
 
 def test_every_damage_of_the_library_of_a_robot_with_odd_names_is_read_back(tmp_path: Path) -> None:
     for number, name in enumerate([READABLE[0], UNREADABLE[0]]):
-        folder = tmp_path / str(number)
-        folder.mkdir()
         bodies = ("front_left_thigh", name), ("front_left_shin", f"{name}_x")
-        assert reads_its_library_back(drafted(folder, dog(), *bodies)[1]), name
+        assert reads_its_library_back(drafted(tmp_path / str(number), dog(), *bodies)[1]), name
     _, robot = drafted(tmp_path, dog())
     for name in READABLE:
         other = renamed(robot, name)
@@ -151,7 +147,6 @@ def test_every_damage_of_the_library_of_a_robot_with_odd_names_is_read_back(tmp_
 
 
 def test_names_that_the_text_of_no_damage_can_hold_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
     with pytest.raises(InvalidRobotError, match=r"no joint can be called 'FL:hip'.*; rename it in the MJCF"):
         drafted(tmp_path / "other", dog(), ("front_left_hip", "FL:hip"))
     _, robot = drafted(tmp_path, dog())

@@ -10,9 +10,7 @@ from robots.errors import InvalidRobotError, InvalidValueError
 from robots.importing.draft import draft_robot
 from robots.importing.urdf import convert_urdf
 from robots.robot import read_robot
-from robots.simulation.backend import ModelBatch
-from robots.simulation.threads import Threads
-from surefoot.commands.main import cli
+from tests.robots.stepping import run_episodes
 
 MESH = "package://dog_description/meshes/trunk.{}"
 PLACES = {"FL": (0.18, 0.1), "FR": (0.18, -0.1), "RL": (-0.18, 0.1), "RR": (-0.18, -0.1)}
@@ -69,28 +67,20 @@ def urdf(tmp_path: Path) -> Path:
     return package / "urdf" / "dog.urdf"
 
 
-def test_a_urdf_becomes_a_robot_that_stands_and_walks(urdf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        cli(["robots", "--draft", str(urdf)])
-    said = capsys.readouterr().out
-    assert ended.value.code == 0
-    assert f"left out, as MuJoCo reads .stl, .obj, .msh alone: {MESH.format('dae')}." in " ".join(
-        said.split()
-    )
+def test_a_urdf_becomes_a_robot_that_stands_and_walks(run, urdf: Path) -> None:
+    code, said, _ = run("robots", "--draft", urdf)
+    assert code == 0
+    assert f"left out, as MuJoCo reads .stl, .obj, .msh alone: {MESH.format('dae')}." in said
     robot = read_robot(urdf.with_name("urdog.yaml"))
     assert list(robot.description.legs) == list(PLACES)
     masses = {robot.model.body(n).name: robot.model.body_mass[n] for n in range(1, robot.model.nbody)}
-    shins = {
-        f"{leg}_{part}": mass
-        for leg in PLACES
-        for part, mass in (("thigh", 0.3), ("shin", 0.25), ("foot", 0))
-    }
+    legs = {"thigh": 0.3, "shin": 0.25, "foot": 0}
+    shins = {f"{leg}_{part}": mass for leg in PLACES for part, mass in legs.items()}
     assert masses == pytest.approx({"trunk": 4, **shins})
     np.testing.assert_allclose(robot.joint_ranges, [[-1.2, 1.0]] * 8)
     np.testing.assert_allclose(robot.model.actuator_forcerange, [[-20, 20]] * 8)
-    still = np.zeros((1, robot.controller.parameter_count), np.float32)
-    episodes = Threads(1).run(ModelBatch(robot.with_episode_steps(50)), still, np.zeros(1, np.int64))
-    assert not episodes.fell.any()
+    still = np.zeros(robot.controller.parameter_count, np.float32)
+    assert not run_episodes(robot.with_episode_steps(50), still).fell.any()
     urdf.with_name("dog.urdf").unlink()
     assert read_robot(urdf.with_name("urdog.yaml")).model.nmesh == 1, "its MJCF needs no other file"
 
@@ -116,16 +106,8 @@ def test_packages_are_where_the_user_says(urdf: Path, tmp_path: Path) -> None:
         ("trunk.obj", "trunk.dae", r"MuJoCo reads meshes in \.stl, \.obj, \.msh alone"),
         ("trunk.obj", "legs.obj", "there is no file"),
         ("meshes/trunk.obj", "../../secret.obj", "which is outside"),
-        (
-            'name="FL_hip" type="revolute"',
-            'name="FL_hip" type="screw"',
-            "MuJoCo cannot read the URDF|the MJCF",
-        ),
-        (
-            '<child link="FL_thigh"/>',
-            '<child link="FR_thigh"/>',
-            "one link of a URDF is moved by no joint, not 2",
-        ),
+        ('FL_hip" type="revolute"', 'FL_hip" type="screw"', "MuJoCo cannot read the URDF|the MJCF"),
+        ('<child link="FL_th', '<child link="FR_th', "one link of a URDF is moved by no joint, not 2"),
         ("</robot>", '<x:macro xmlns:x="http://ros.org/wiki/xacro"/></robot>', "expand them first"),
         ("<robot", "<!DOCTYPE robot><robot", "declares a type of document"),
         ("</robot>", "", "is not XML"),

@@ -1,12 +1,11 @@
 """The overlay says what the robot is doing, and leaves the middle of the frame alone."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from robots.rendering.overlay import Moment, Overlay
 from robots.robot import Robot
+from tests.robots.stepping import described
 
 SIZES = [(320, 240), (1280, 720)]
 CALM = Moment(time=1.0, ahead=0.0, fell=False, shares=np.zeros(4), touching=np.zeros(4, np.bool_))
@@ -59,10 +58,8 @@ def test_a_bar_is_as_long_as_the_share_and_shines_while_the_foot_touches(ant, wi
 
 
 def test_bars_are_those_of_the_measures_in_their_order(ant: Robot) -> None:
-    description = ant.description.model_copy(
-        update={"measures": dict.fromkeys(("back_right", "front_left"), (0.0, 1.0))}
-    )
-    overlay = Overlay(dataclasses.replace(ant, description=description), caption="", width=640, height=480)
+    robot = described(ant, measures=dict.fromkeys(("back_right", "front_left"), (0.0, 1.0)))
+    overlay = Overlay(robot, caption="", width=640, height=480)
     calm, heights = drawn(overlay, 640, 480), []
     for foot in range(4):
         shares = np.zeros(4)

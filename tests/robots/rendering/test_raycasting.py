@@ -41,11 +41,6 @@ def at(frame: np.ndarray, x: float, y: float, z: float = 0.0) -> list[int]:
     return frame[int(SIZE / 2 - scale * y), int(SIZE / 2 + scale * x)].tolist()
 
 
-def is_red(frame: np.ndarray) -> np.ndarray:
-    """Which pixels are red, (height, width)."""
-    return (frame[..., 0] > 100) & (frame[..., 1] < 50)
-
-
 @pytest.mark.parametrize("name", ["ant", "walker"])
 @pytest.mark.skipif(rendering_problem() is not None, reason="OpenGL does not work here")
 def test_both_canvases_draw_the_same_robot(name: str) -> None:
@@ -58,7 +53,8 @@ def test_both_canvases_draw_the_same_robot(name: str) -> None:
     red.vis.headlight.ambient[:] = 1
     for canvas in ("raycasting", "opengl"):
         frames.append(draw(robot.model, standing_on_floor(robot), canvas=canvas).astype(int))
-        masks.append(is_red(draw(red, standing_on_floor(robot), canvas=canvas)))
+        frame = draw(red, standing_on_floor(robot), canvas=canvas)
+        masks.append((frame[..., 0] > 100) & (frame[..., 1] < 50))  # what is red
     difference = np.abs(frames[0] - frames[1]).mean(axis=2)
     assert difference.mean() < 20, "more than the squares of the floor, edges and highlights differs"
     assert (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum() > 0.92, "another silhouette"

@@ -226,9 +226,6 @@ def is_hue(frame: np.ndarray, color: np.ndarray) -> np.ndarray:
     return towards > 0.985
 
 
-# What is saved of a figure.
-
-
 def test_text_that_runs_out_of_a_figure_is_not_cut(tmp_path: Path) -> None:
     figure = Figure(figsize=(1, 1))
     figure.suptitle("far too wide " * 5)

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from robots.robot import Faults, Robot
-from robots.simulation.backend import ModelBatch
 from robots.simulation.observing import normal
-from robots.simulation.stepper import Stepper
-from robots.simulation.threads import Threads
+from tests.robots.stepping import begun, check_whole_and_stepped, run_episodes
 
 
 def _faulty(robot: Robot, faults: Faults) -> Robot:
@@ -16,8 +14,7 @@ def _faulty(robot: Robot, faults: Faults) -> Robot:
 
 def _watch(robot: Robot, parameters: np.ndarray, steps: int, seed: int = 3) -> np.ndarray:
     """Observations, step by step."""
-    stepper = Stepper(robot)
-    stepper.reset(seed)
+    stepper = begun(robot, seed)
     seen = [stepper.state.observation.copy()]
     for _ in range(steps):
         stepper.drive(parameters)
@@ -26,9 +23,7 @@ def _watch(robot: Robot, parameters: np.ndarray, steps: int, seed: int = 3) -> n
 
 
 def test_actions_come_late(ant: Robot, controllers: np.ndarray) -> None:
-    late = _faulty(ant, Faults(delay=2))
-    stepper = Stepper(late)
-    stepper.reset(3)
+    stepper = begun(_faulty(ant, Faults(delay=2)), 3)
     sent = np.random.default_rng(0).uniform(-1, 1, (9, ant.action_dim)).astype(np.float32)
     arrived = []
     for action in sent:
@@ -75,15 +70,8 @@ def test_compiled_episodes_have_the_same_faults(ant: Robot, controllers: np.ndar
     names = ant.observation_names
     healthy = ant.with_episode_steps(60)
     robot = _faulty(healthy, Faults(delay=3, stuck={names[8]: 0.5}, noisy={names[12]: 0.3}))
-    episodes, others = (
-        Threads(1).run(ModelBatch(one), controllers[:1], np.array([3])) for one in (robot, healthy)
-    )
-    stepper = Stepper(robot)
-    stepper.reset(3)
-    while not stepper.over:
-        stepper.drive(controllers[0])
-    assert episodes.objectives[0] == stepper.tally.objective
-    assert others.objectives[0] != episodes.objectives[0]
+    objective = check_whole_and_stepped(robot, controllers[0])[0].tally.objective
+    assert run_episodes(healthy, controllers[0], 5).objectives[0] != objective
 
 
 def test_a_fixed_joint_reads_its_angle_and_a_lost_one_zero(ant: Robot) -> None:
@@ -97,8 +85,7 @@ def test_a_fixed_joint_reads_its_angle_and_a_lost_one_zero(ant: Robot) -> None:
     fixed = ant.modified("fixed", without, Faults(fixed={joint: low + 0.75 * (high - low)}))
     lost = ant.modified("lost", without)
     for robot, expected in ((fixed, 0.5), (lost, 0.0)):
-        stepper = Stepper(robot)
-        stepper.reset(0)
+        stepper = begun(robot)
         stepper.step(stepper.state.action)
         assert stepper.state.observation[10] == pytest.approx(expected)
         assert stepper.state.observation[11] == 0

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -14,10 +13,9 @@ from scipy.spatial.transform import Rotation
 from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError
 from robots.robot import Robot, load_robot, robot_from_text
-from robots.simulation.backend import ModelBatch
 from robots.simulation.stepper import Stepper
-from robots.simulation.threads import Threads
 from robots.stance import start_positions
+from tests.robots.stepping import angles_of, begun, check_whole_and_stepped, described, run_episodes
 
 PAPERS = [name for name in robot_names() if name != "quadruped"]  # whose observations are the paper's
 
@@ -50,8 +48,7 @@ def _speeds(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 def _walk(robot: Robot, steps: int = 100):
     """Drive a robot with random actions, and mirror every substep in plain MuJoCo."""
-    stepper, data = Stepper(robot), mujoco.MjData(robot.model)
-    stepper.reset(3)
+    stepper, data = begun(robot, 3), mujoco.MjData(robot.model)
     data.qpos[:] = stepper.data.qpos
     rng, span = np.random.default_rng(3), robot.model.actuator_ctrlrange
     for _ in range(steps):
@@ -71,8 +68,7 @@ def _torso(robot: Robot, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray
     mujoco.mj_forward(robot.model, data)
     torso = data.body(robot.description.torso)
     mujoco.mj_objectVelocity(robot.model, data, mujoco.mjtObj.mjOBJ_XBODY, torso.id, velocity, 0)
-    angles = Rotation.from_matrix(torso.xmat.reshape(3, 3)).as_euler("xyz")
-    return torso.xpos.copy(), angles, velocity[3:]
+    return torso.xpos.copy(), angles_of(torso), velocity[3:]
 
 
 def _position(robot: Robot, qpos: np.ndarray) -> np.ndarray:
@@ -139,14 +135,8 @@ def test_other_physics_are_mujocos_too(old: str, new: str, ant: Robot) -> None:
     assert robot.xml != ant.xml
     for stepper, data, *_ in _walk(robot, steps=40):
         assert np.array_equal(stepper.data.qpos, data.qpos)
-    parameters = robot.controller.initial(np.random.default_rng(1))
-    stepper.run(parameters, 5)
-    ended = stepper.data.qpos.copy(), stepper.tally
-    stepper.reset(5)
-    while not stepper.drive(parameters):
-        pass
-    assert np.array_equal(stepper.data.qpos, ended[0])
-    assert stepper.tally == ended[1]
+    whole, single = check_whole_and_stepped(robot, robot.controller.initial(np.random.default_rng(1)))
+    assert np.array_equal(whole.data.qpos, single.data.qpos)
 
 
 @pytest.mark.parametrize("robot", PAPERS, indirect=True)
@@ -218,9 +208,8 @@ def test_parts_that_are_lost_do_not_count_for_the_position() -> None:
     def lose_a_leg(spec: mujoco.MjSpec) -> None:
         spec.delete(spec.body("front_left_thigh"))
 
-    whole, damaged = Stepper(robot), Stepper(robot.modified("three legs", lose_a_leg))
-    for stepper, points in ((whole, 22), (damaged, 18)):
-        stepper.reset(1)
+    for one, points in ((robot, 22), (robot.modified("three legs", lose_a_leg), 18)):
+        stepper = begun(one, 1)
         stepper.data.qpos[0] += 1.0
         stepper.step(np.zeros(8))
         assert stepper.progress == pytest.approx((points - 1) / points, abs=0.01)
@@ -245,8 +234,7 @@ def test_reset_noise_is_within_bounds_and_depends_on_the_seed(robot: Robot) -> N
 
 def test_a_planar_robot_upside_down_looks_back() -> None:
     hopper = load_robot("hopper")
-    stepper = Stepper(hopper)
-    stepper.reset(0)
+    stepper = begun(hopper)
     stepper.data.qpos[:3] = [2.0, 3.0, 2.5]
     stepper.data.qvel[0] = 4.0
     stepper.step(stepper.state.action)
@@ -260,9 +248,7 @@ def test_a_planar_robot_upside_down_looks_back() -> None:
 
 
 def test_a_half_cheetah_lives_on_after_falling() -> None:
-    cheetah = load_robot("half_cheetah").with_episode_steps(120)
-    stepper = Stepper(cheetah)
-    stepper.reset(0)
+    stepper = begun(load_robot("half_cheetah").with_episode_steps(120))
     stepper.data.qpos[2] = 1.4  # its nose down
     rewards = []
     while not stepper.over:
@@ -275,9 +261,8 @@ def test_a_half_cheetah_lives_on_after_falling() -> None:
 
 def test_a_half_cheetah_must_not_touch_the_floor_with_its_shins() -> None:
     cheetah = load_robot("half_cheetah")
-    high, low = Stepper(cheetah), Stepper(cheetah)
+    high, low = begun(cheetah), begun(cheetah)
     for stepper, height in ((high, 0.0), (low, -0.42)):
-        stepper.reset(0)
         stepper.data.qpos[1] = height
         stepper.step(np.zeros(6))
     assert not high.state.touching.any()
@@ -288,8 +273,7 @@ def test_a_half_cheetah_must_not_touch_the_floor_with_its_shins() -> None:
 
 @pytest.mark.parametrize(("column", "value"), [(0, np.nan), (9, np.inf), (20, 1e12), (20, np.nan)])
 def test_a_diverged_state_ends_the_episode(ant: Robot, column: int, value: float, capfd) -> None:
-    stepper = Stepper(ant)
-    stepper.reset(0)
+    stepper = begun(ant)
     assert (stepper.data.qpos.size, stepper.data.qvel.size) == (15, 14)
     part, index = (stepper.data.qpos, column) if column < 15 else (stepper.data.qvel, column - 15)
     part[index] = value
@@ -326,52 +310,9 @@ def test_kernels_agree_with_their_python() -> None:
     np.testing.assert_allclose(np.array(plain.split(), float), compiled["found"], rtol=1e-3, atol=1e-3)
 
 
-# Position servos: what they are told, and the torque that counts as theirs.
-
-
-KP, KV, LIMIT = 30.0, 1.5, 12.0
-
-
-@pytest.fixture(scope="module")
-def servo_ant(ant: Robot) -> Robot:
-    """An Ant whose motors are servos with limited torque."""
-
-    def replace(spec: mujoco.MjSpec) -> None:
-        for motor in spec.actuators:
-            low, high = spec.joint(motor.target).range
-            motor.set_to_position(kp=KP, kv=KV)
-            motor.gear[0] = 1
-            motor.ctrlrange = np.deg2rad([low, high]) if abs(low) > 6.3 or abs(high) > 6.3 else [low, high]
-            motor.forcerange = [-LIMIT, LIMIT]
-
-    return ant.modified("servos", replace)
-
-
-def test_energy_is_that_of_the_torque_mujoco_applies(servo_ant: Robot) -> None:
-    stepper, energy = Stepper(servo_ant), 0.0
-    stepper.reset(1)
-    rng = np.random.default_rng(2)
-    saturated = False
-    for _ in range(30):
-        stepper.step(rng.uniform(-1, 1, servo_ant.action_dim))
-        data = mujoco.MjData(servo_ant.physics)
-        for name in ("qpos", "qvel", "ctrl"):
-            getattr(data, name)[:] = getattr(stepper.data, name)
-        mujoco.mj_forward(servo_ant.physics, data)
-        joints = [servo_ant.physics.joint(name).dofadr[0] for name in servo_ant.description.joints]
-        energy += np.abs(data.qfrc_actuator[joints] * data.qvel[joints]).sum() * servo_ant.control_step
-        saturated |= bool((np.abs(data.actuator_force) == LIMIT).any())
-        assert stepper.tally.energy == pytest.approx(energy, rel=1e-9)
-    assert saturated, "the limit of the torque was never met"
-
-
-# How episodes end, and what is noted of them for telling damages apart.
-
-
 def _with_alive(robot: Robot, **changes: object) -> Robot:
     """A robot that is alive under other conditions."""
-    alive = robot.description.alive.model_copy(update=changes)
-    return replace(robot, description=robot.description.model_copy(update={"alive": alive}))
+    return described(robot, alive=robot.description.alive.model_copy(update=changes))
 
 
 @pytest.mark.parametrize("axis", ["x", "y", "xy"])
@@ -379,8 +320,7 @@ def test_a_robot_that_leans_too_far_has_fallen(ant: Robot, axis: str) -> None:
     leaning = _with_alive(ant, max_tilt=1.0, min_height=None)
     direction = np.array([[*{"x": (1, 0), "y": (0, 1), "xy": (0.6, 0.8)}[axis], 0]])
     for angle, falls in ((0.9, False), (1.1, True), (2.5, True)):
-        stepper = Stepper(leaning)
-        stepper.reset(0)
+        stepper = begun(leaning)
         stepper.data.qpos[2] = 3.0  # in the air
         stepper.data.qpos[3:7] = Rotation.from_rotvec(angle * direction[0]).as_quat(scalar_first=True)
         stepper.step(stepper.state.action)
@@ -389,8 +329,7 @@ def test_a_robot_that_leans_too_far_has_fallen(ant: Robot, axis: str) -> None:
 
 @pytest.mark.parametrize("speed", [2.0, -2.0])
 def test_who_forfeits_loses_what_it_gained_but_keeps_what_it_lost(ant: Robot, speed: float) -> None:
-    stepper = Stepper(_with_alive(ant, forfeits=True))
-    stepper.reset(0)
+    stepper = begun(_with_alive(ant, forfeits=True))
     total = 0.0
     for _ in range(5):
         stepper.data.qpos[0] += speed
@@ -408,18 +347,16 @@ def test_who_forfeits_loses_what_it_gained_but_keeps_what_it_lost(ant: Robot, sp
 def test_an_episode_says_where_it_was_midway_and_where_it_ended(ant: Robot, controllers: np.ndarray) -> None:
     robot = ant.with_episode_steps(100)
     controllers = np.concatenate([0 * controllers[:2], controllers[:4]])  # without action it falls at once
-    episodes = Threads(2).run(ModelBatch(robot), controllers, np.arange(len(controllers)))
-    short = Threads(1).run(ModelBatch(ant.with_episode_steps(40)), controllers, np.arange(len(controllers)))
+    episodes = run_episodes(robot, controllers)
+    short = run_episodes(ant.with_episode_steps(40), controllers)
     assert 0 < episodes.fell.sum() < len(controllers), "some fall, some do not: or this test shows nothing"
     np.testing.assert_array_equal(episodes.fell, episodes.steps < 100)
     np.testing.assert_array_equal(episodes.midway, short.distances)
-    stepper = Stepper(robot)
     for i, parameters in enumerate(controllers[:4]):
-        stepper.reset(i)
+        stepper = begun(robot, i)
         while not stepper.over:
             stepper.drive(parameters)
         data = stepper.posed_data()
         torso = data.body(robot.description.torso)
-        yaw = Rotation.from_quat(torso.xquat, scalar_first=True).as_euler("xyz")[2]
         assert episodes.lateral[i] == pytest.approx(torso.xpos[1])
-        assert episodes.heading[i] == pytest.approx(yaw)
+        assert episodes.heading[i] == pytest.approx(angles_of(torso)[2])

@@ -10,6 +10,7 @@ from robots.link.observer import Observer
 from robots.robot import Faults, Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 from robots.task.observations import TERMS
+from tests.robots.stepping import begun
 
 ALL = """{preset: proprioception, imu: imu, terms: [accelerometer, command, heading_error, contact,
   bearing, velocity, height, roll, pitch, {term: clock, period: 0.5},
@@ -59,8 +60,7 @@ def raw_readings(stepper: Stepper, action: np.ndarray) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("observations", [PAPER, ALL])
 def test_the_observer_computes_what_the_kernel_does(name: str, observations: str) -> None:
     robot = seeing(load_robot(name), observations)
-    stepper, observer, rng = Stepper(robot), Observer(robot), np.random.default_rng(3)
-    stepper.reset(4)
+    stepper, observer, rng = begun(robot, 4), Observer(robot), np.random.default_rng(3)
     action = np.zeros(robot.action_dim)
     for _ in range(12):
         computed = observer(**raw_readings(stepper, action))
@@ -85,9 +85,7 @@ def test_entries_say_what_is_seen_and_how_long_ago() -> None:
     assert first[:6] == ("left_front_coxa position", "rad", "joint_position", 2, 0, 1)
     assert (nineteenth.name, nineteenth.lag) == (first.name, 2)
     assert (last.name, last.unit, last.scale, last.lag) == ("gyroscope z", "rad/s", 0.25, 0)
-    stepper = Stepper(robot)
-    stepper.reset(1)
-    angles = []
+    stepper, angles = begun(robot, 1), []
     for _ in range(5):
         angles.append(stepper.data.joint("left_front_coxa").qpos[0])
         stepper.step(np.ones(18, np.float32))
@@ -108,7 +106,7 @@ def test_the_paper_is_the_default_and_proprioception_needs_encoders_and_imu_alon
 
 def test_noise_is_of_the_seed_and_faults_of_sensors_are_seen(ant: Robot) -> None:
     def first(robot: Robot, seed: int) -> np.ndarray:
-        return Stepper(robot).reset(seed)
+        return begun(robot, seed).state.observation
 
     quiet, noisy = seeing(ant, "[joint_speed]"), seeing(ant, "[{term: joint_speed, noise: 2.0}]")
     off = np.concatenate([first(noisy, seed) - first(quiet, seed) for seed in range(50)])

@@ -1,7 +1,5 @@
 """The terms of the reward against an independent reading of MuJoCo's state, presets, and walks in words."""
 
-from dataclasses import replace
-
 import mujoco
 import numpy as np
 import pytest
@@ -12,19 +10,16 @@ from robots.description import parse_description
 from robots.errors import SurefootError
 from robots.files.records import validate
 from robots.robot import Robot, load_robot
-from robots.simulation.backend import ModelBatch
-from robots.simulation.stepper import Stepper
-from robots.simulation.threads import Threads
 from robots.task.command import Command
 from robots.task.reward import PRESETS, TERMS, Reward
+from tests.robots.stepping import angles_of, begun, described, run_episodes
 
 LEAST_SWING, TARGET_SPEED, TURN, STEPS = 0.03, 0.5, -3.0, 80
 
 
 def rewarded(robot: Robot, **reward: object) -> Robot:
     command = validate(Command, {"speed": (0.0, 0.0), "turn": (TURN, TURN)})
-    changed = robot.description.model_copy(update={"reward": validate(Reward, reward), "command": command})
-    return replace(robot, description=changed)
+    return described(robot, reward=validate(Reward, reward), command=command)
 
 
 def actions(robot: Robot) -> np.ndarray:
@@ -33,9 +28,8 @@ def actions(robot: Robot) -> np.ndarray:
 
 def steps_of(robot: Robot) -> list[tuple[mujoco.MjData, np.ndarray]]:
     """The state after every control step of a random walk, and which feet touch the floor."""
-    stepper, states = Stepper(robot), []
-    stepper.reset(4)
-    states.append((stepper.posed_data(), np.zeros(len(robot.description.feet), bool)))
+    stepper = begun(robot, 4)
+    states = [(stepper.posed_data(), np.zeros(len(robot.description.feet), bool))]
     for action in actions(robot):
         stepper.step(action)
         states.append((stepper.posed_data(), stepper.state.touching.copy()))
@@ -46,18 +40,12 @@ def expected_terms(robot: Robot) -> dict[str, np.ndarray]:
     """What each term is worth in every control step of the walk."""
     states, dt = steps_of(robot), robot.control_step
     places = np.array([data.body(robot.description.torso).xpos for data, _ in states])
-    yaws = np.array(
-        [Rotation.from_matrix(data.body(1).xmat.reshape(3, 3)).as_euler("xyz")[2] for data, _ in states]
-    )
+    yaws = np.array([angles_of(data.body(1))[2] for data, _ in states])
     touching = np.array([feet for _, feet in states])
     soles = [geoms[0] for geoms in robot.description.feet.values()]
     feet = np.array([[data.geom(sole).xpos[:2] for sole in soles] for data, _ in states])
-    speeds = np.array(
-        [
-            Rotation.from_euler("z", -yaw).apply(data.qvel[:3])[:2]
-            for yaw, (data, _) in zip(yaws, states, strict=True)
-        ]
-    )
+    ahead = Rotation.from_euler("z", -yaws[:, None])
+    speeds = ahead.apply([data.qvel[:3] for data, _ in states])[:, :2]
     power = [np.abs(data.qfrc_actuator * data.qvel).sum() for data, _ in states]
     told = np.concatenate([np.zeros((1, robot.action_dim)), actions(robot)])
     slid = np.linalg.norm(np.diff(feet, axis=0), axis=2)
@@ -87,9 +75,7 @@ def expected_terms(robot: Robot) -> dict[str, np.ndarray]:
 
 
 def rewards(robot: Robot) -> np.ndarray:
-    stepper = Stepper(robot)
-    stepper.reset(4)
-    found = []
+    stepper, found = begun(robot, 4), []
     for action in actions(robot):
         stepper.step(action)
         found.append(stepper.tally.reward)
@@ -125,7 +111,6 @@ def test_presets_are_what_the_robots_have() -> None:
     [
         ("{progres: 1.0}", "unknown term of the reward 'progres' (did you mean 'progress'?)"),
         ("{preset: strait}", "unknown preset of the reward 'strait' (did you mean 'straight'?)"),
-        ("fast", "unknown preset of the reward 'fast'; available: paper"),
         ("{drift: .nan}", "reward.drift: input should be a finite number, not nan"),
         ("{per: hour}", "reward.per: input should be 'step' or 'second', not 'hour'"),
         ("[1.0]", "reward: input should be"),
@@ -152,14 +137,13 @@ def test_a_walk_in_circles_is_called_one() -> None:
 
 def test_episodes_tell_path_and_turning(ant: Robot) -> None:
     parameters = np.stack([ant.controller.initial(np.random.default_rng(seed)) for seed in range(2)])
-    episodes = Threads(1).run(ModelBatch(ant.with_episode_steps(STEPS)), parameters, np.arange(2))
+    episodes = run_episodes(ant.with_episode_steps(STEPS), parameters)
     for row in range(2):
-        stepper, places, yaws = Stepper(ant), [], []
-        stepper.reset(row)
+        stepper, places, yaws = begun(ant, row), [], []
         for step in range(episodes.steps[row] + 1):
             data = stepper.posed_data()
             places.append(data.body(1).xpos[:2].copy())
-            yaws.append(Rotation.from_matrix(data.body(1).xmat.reshape(3, 3)).as_euler("xyz")[2])
+            yaws.append(angles_of(data.body(1))[2])
             if step < episodes.steps[row]:
                 stepper.drive(parameters[row])
         path = np.linalg.norm(np.diff(places, axis=0), axis=1).sum()

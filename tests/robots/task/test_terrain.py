@@ -11,17 +11,13 @@ from robots.errors import InvalidValueError, SurefootError
 from robots.files.records import validate
 from robots.randomization import draw_models, read_randomization
 from robots.rendering.camera import Camera
-from robots.robot import load_robot, robot_from_text
+from robots.robot import robot_from_text
 from robots.simulation.stepper import Stepper
 from robots.stance import first_data, floor_gap
 from robots.task.terrain import Ground, Terrain, parse_terrain
+from tests.robots.stepping import begun
 
 UNEVEN = ("rough", "steps", "stones")
-
-
-@pytest.fixture(scope="module")
-def quadruped():
-    return load_robot("quadruped")
 
 
 def on(robot, terrain):
@@ -38,8 +34,7 @@ def below(robot, data, x, y):
 
 def put(robot, x, y, height):
     """A stepper whose robot begins somewhere else than at the start, with its torso so high [m]."""
-    stepper = Stepper(robot)
-    stepper.reset(0)
+    stepper = begun(robot)
     stepper.data.qpos[:3] = x, y, height
     stepper._begun = False
     stepper.carry_on(0)
@@ -70,8 +65,6 @@ def test_heights_keep_their_range_and_are_level_at_the_start(kind):
 @pytest.mark.parametrize("kind", UNEVEN)
 def test_heights_count_from_the_ground_below(quadruped, kind):
     robot = on(quadruped, f"{{kind: {kind}, height: 0.06, length: 0.3, size: [6.0, 4.0]}}")
-    plain = Stepper(quadruped)
-    plain.reset(0)
     assert floor_gap(robot, first_data(robot)) == pytest.approx(
         floor_gap(quadruped, first_data(quadruped)), abs=1e-6
     )
@@ -180,10 +173,8 @@ def test_ray_casting_draws_a_height_field_as_the_floor(quadruped):
     [
         ("{kind: rough, length: 0.02, size: [400, 400]}", "400 x 400 m .* at most 1,000,000 are possible"),
         ("{kind: hills}", "terrain.kind"),
-        ("{kind: rough, height: .inf}", "terrain.height"),
         ("{kind: rough, height: -0.1}", "terrain.height"),
         ("{kind: rough, height: [0.1, 0.02]}", "from low to high"),
-        ("{kind: rough, hight: 0.1}", "terrain.hight"),
         ("{kind: slope, angle: 80}", "terrain.angle"),
     ],
 )
