@@ -92,34 +92,29 @@ def test_failures_are_counted() -> None:
     assert search.repertoire.history["diverged"][-1] == 1
 
 
+TOLD = ("objectives", "measures")
 NUMBERS = (1j, 10**400, "a", 1e31, -1e308, np.datetime64("2020-01-01"))
 
 
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        *((name, lambda told, odd=odd: np.full(told.shape, odd)) for name in (0, 1) for odd in NUMBERS),
-        *((name, lambda told: np.full(told.shape, None, object)) for name in (0, 1)),
-        (0, lambda told: np.ma.masked_array(told, mask=np.arange(len(told)) == 1)),
-        (1, lambda told: told[:, :1]),
+        *((name, lambda told, odd=odd: np.full(told.shape, odd)) for name in TOLD for odd in NUMBERS),
+        *((name, lambda told: np.full(told.shape, None, object)) for name in TOLD),
+        ("objectives", lambda told: np.ma.masked_array(told, mask=np.arange(len(told)) == 1)),
+        ("measures", lambda told: told[:, :1]),
         ("failed", lambda told: np.zeros(len(told), int)),
         ("failed", lambda told: np.zeros(2, bool)),
         ("failed", lambda told: [[True], [True, False]]),
         ("failed", lambda told: np.ma.masked_array(told > 0, mask=np.arange(len(told)) == 1)),
     ],
 )
-def test_what_cannot_be_told_is_refused_without_a_warning(name: Any, wrong: Any) -> None:
+def test_what_cannot_be_told_is_refused_without_a_warning(name: str, wrong: Any) -> None:
     search = make_search()
-    told = list(rastrigin(search.ask()))
-    more: dict[str, Any] = {}
-    changed = [*told]
-    if isinstance(name, int):
-        changed[name] = wrong(told[name])
-    else:
-        more[name] = wrong(told[0])
+    told = dict(zip(TOLD, rastrigin(search.ask()), strict=True))
     with pytest.raises(InvalidValueError):
-        search.tell(*changed, **more)
-    search.tell(*told)
+        search.tell(**told | {name: wrong(told.get(name, told["objectives"]))})
+    search.tell(**told)
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,8 @@ def test_the_first_of_equally_near_centroids_wins(dim):
     corners = np.array(list(itertools.product((0.125, 0.375, 0.625, 0.875), repeat=dim)))
     for seed in range(5):
         centroids = np.random.default_rng(seed).permutation(lattice)
-        assert (
-            nearest(centroids, UNIT * dim, corners) == by_brute_force(centroids, UNIT * dim, corners).tolist()
-        )
+        expected = by_brute_force(centroids, UNIT * dim, corners).tolist()
+        assert nearest(centroids, UNIT * dim, corners) == expected
 
 
 def test_centroids_are_a_function_of_the_specification_and_the_callers_own():

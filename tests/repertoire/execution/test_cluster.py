@@ -128,9 +128,7 @@ def test_a_local_cluster_answers_nobody_without_its_key(workers, monkeypatch) ->
             Cluster(*stranger)
 
 
-def test_a_worker_with_other_software_is_warned_of_and_recorded_for_good(
-    workers, said, work, expected, tmp_path
-) -> None:
+def test_a_worker_with_other_software_is_warned_of_and_recorded_for_good(workers, said, tmp_path) -> None:
     """Files say so too, also that of a run that is resumed without such workers."""
 
     def pretend(*, machine: dict[str, str] | None) -> None:

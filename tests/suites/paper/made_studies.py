@@ -7,7 +7,6 @@ import numpy as np
 
 from suites.paper.results import TrialResult
 from suites.paper.suite import PaperSuite, Variant
-from suites.paper.trial import PaperTrial
 
 TIMES = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds")
 
@@ -40,14 +39,6 @@ def robot_settings(**changes: Any) -> PaperSuite:
         episode_steps=30,
     )
     return replace(default, **changes)
-
-
-def benchmark_trial(domain: str = "sphere-10", algorithm: str = "sep-cma-mae", **changes: Any) -> PaperTrial:
-    """Return the first trial of an algorithm on a benchmark."""
-    settings = benchmark_settings(
-        variants=variants(algorithm), evaluations={domain: changes.pop("evaluations", 2000)}, trials=1
-    )
-    return replace(settings.plan()[0], **changes)
 
 
 def silent(_: float) -> None:

@@ -13,7 +13,7 @@ from robots.errors import InvalidFileError
 from suites.paper import trial as trial_module
 from suites.paper.results import TrialResult
 from suites.paper.trial import PaperTrial
-from tests.suites.paper.made_studies import TIMES, assert_same, benchmark_trial, robot_settings, silent
+from tests.suites.paper.made_studies import TIMES, assert_same, benchmark_settings, robot_settings, silent
 
 
 class KilledError(BaseException):
@@ -35,7 +35,7 @@ def killed_at(share: float) -> Callable[[float], None]:
 
 
 def test_the_history_ends_with_the_result():
-    result = benchmark_trial().run(Path(), silent)
+    result = benchmark_settings().plan()[0].run(Path(), silent)
     assert (result.learning_rate, result.episodes, result.steps) == (0.001, 0, 0)
     assert list(result.history) == ["evaluations", "qd_score", "coverage", "best", "cpu_seconds"]
     assert result.history["evaluations"].tolist() == list(range(200, 2001, 200))
