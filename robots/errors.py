@@ -1,7 +1,8 @@
 """Errors that a user can cause: each message is one sentence that helps."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 _MOST = 2000  # characters of a message
 _LONGEST = 200  # characters of a value in it
@@ -58,6 +59,15 @@ class InUseError(SurefootError):
 
 class RenderingError(SurefootError):
     """A picture that cannot be drawn, or a video that cannot be encoded, on this machine."""
+
+
+@contextmanager
+def installed(what: str, package: str) -> Iterator[None]:
+    """Say how to install a package that the body cannot import; `what` ends in "which is" or "which are"."""
+    try:
+        yield
+    except ImportError as error:
+        raise SurefootError(f"{what} not installed: pip install {package}") from error
 
 
 def one_line(error: BaseException) -> str:

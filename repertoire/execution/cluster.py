@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from repertoire.execution.running import software_versions
 from robots.compilation import sources_hash
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, installed, one_line, shown
 from robots.evaluations import Request
 from robots.files.texts import read_json
 from robots.plugins import VARIABLE, load_plugins
@@ -34,14 +34,10 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.threads import ONE_THREAD, Threads
 from robots.workers import interrupts_deferred, starting_processes
 
-try:
+with installed("a cluster needs Dask and cryptography, which are", "'surefoot[cluster]'"):
     import cryptography  # noqa: F401, with which Dask makes keys
     import dask
     from distributed import Client, Future, KilledWorker, LocalCluster, Security, as_completed, get_worker
-except ImportError as error:
-    raise SurefootError(
-        "a cluster needs Dask and cryptography, which are not installed: pip install 'surefoot[cluster]'"
-    ) from error
 
 _LOCAL = "local:"
 _CONNECT_SECONDS = 10.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robots.controllers.graph import Graph
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line
+from robots.errors import InvalidFileError, InvalidValueError, installed, one_line
 
 _CALLED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -89,12 +89,8 @@ class Foreign:
 
 def open_session(content: bytes, origin: str) -> Any:
     """A graph for onnxruntime, on one thread; InvalidFileError where it is none."""
-    try:
+    with installed(f"{origin} is run by onnxruntime, which is", "onnxruntime"):
         import onnxruntime
-    except ImportError as error:
-        raise SurefootError(
-            f"{origin} is run by onnxruntime, which is not installed: pip install onnxruntime"
-        ) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robots.errors import SurefootError
+from robots.errors import installed
 
 if TYPE_CHECKING:
     import onnx
@@ -26,12 +26,8 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        try:
+        with installed("ONNX is written with onnx, which is", "'surefoot[robot]'"):
             import onnx
-        except ImportError as error:
-            raise SurefootError(
-                "ONNX is written with onnx, which is not installed: pip install 'surefoot[robot]'"
-            ) from error
         self._onnx = onnx
         self._nodes: list[Any] = []
         self._constants: list[Any] = []

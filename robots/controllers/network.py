@@ -10,7 +10,7 @@ import numpy as np
 from robots.compilation import compiled
 from robots.controllers.graph import Graph
 from robots.controllers.mlp import linear, tanh
-from robots.errors import InvalidFileError, SurefootError
+from robots.errors import InvalidFileError, installed
 
 MOST_BYTES = 64 << 20  # of an ONNX file
 _LINEAR, _ADD, _MULTIPLY, _CLIP = range(4)
@@ -168,12 +168,8 @@ def read_metadata(content: bytes) -> dict[str, str]:
 
 
 def _model(content: bytes, origin: str) -> Any:
-    try:
+    with installed("ONNX is read with onnx, which is", "'surefoot[robot]'"):
         import onnx
-    except ImportError as error:
-        raise SurefootError(
-            "ONNX is read with onnx, which is not installed: pip install 'surefoot[robot]'"
-        ) from error
     if len(content) > MOST_BYTES:
         raise InvalidFileError(
             f"{origin} is larger than {MOST_BYTES >> 20} MB, the most that a policy may be"

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from robots.deployment.traces import column_names, read_table, steps_between
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, one_line, shown
+from robots.errors import InvalidFileError, InvalidValueError, installed, one_line, shown
 from robots.files.texts import read_bytes
 from robots.link.observer import Observer
 from robots.robot import Robot
@@ -118,13 +118,9 @@ def _quantities(table: pd.DataFrame, robot: Robot, names: dict[str, list[str]]) 
 
 def _read_mcap(path: Path) -> pd.DataFrame:
     """The columns of telemetry that a log of `McapLog` has."""
-    try:
+    with installed("MCAP needs mcap-ros2-support, which is", "'surefoot[robot]'"):
         from mcap.reader import make_reader
         from mcap_ros2.decoder import DecoderFactory
-    except ImportError as error:
-        raise SurefootError(
-            "MCAP needs mcap-ros2-support, which is not installed: pip install 'surefoot[robot]'"
-        ) from error
     found = dict[int, dict[str, Any]]()
     content = io.BytesIO(read_bytes(path, _MOST_BYTES))
     try:

@@ -11,18 +11,14 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError
+from robots.errors import InvalidFileError, InvalidValueError, installed
 from robots.files.atomic import explain_errors, make_folder
 from robots.link.messages import MOST_BYTES
 
-try:
+with installed("a link to a robot needs pyzmq, which is", "'surefoot[robot]'"):
     import zmq
     import zmq.auth
     from zmq.utils import z85
-except ImportError as error:
-    raise SurefootError(
-        "a link to a robot needs pyzmq, which is not installed: pip install 'surefoot[robot]'"
-    ) from error
 
 COMMANDS, STATES, HELLOS = 0, 1, 2  # what is added to the port
 _ROBOT, _COMPUTER = "robot", "computer"  # files of keys

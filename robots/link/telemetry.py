@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.deployment.deployment import Telemetry
 from robots.deployment.traces import column_names, write_table
-from robots.errors import InvalidFileError, SurefootError
+from robots.errors import InvalidFileError, installed
 from robots.files.atomic import explain_errors, replace_file
 from robots.link.driving import DrivenStep, angles
 
@@ -86,12 +86,8 @@ class McapLog:
     def __init__(
         self, path: Path, joints: Sequence[str], feet: Sequence[str], *, gait: str, into: Path | None = None
     ) -> None:
-        try:
+        with installed("MCAP needs mcap-ros2-support, which is", "'surefoot[robot]'"):
             from mcap_ros2.writer import Writer
-        except ImportError as error:
-            raise SurefootError(
-                "MCAP needs mcap-ros2-support, which is not installed: pip install 'surefoot[robot]'"
-            ) from error
         if path.suffix.lower() != ".mcap":
             raise InvalidFileError(f"a log must end in .mcap, not {path.name}")
         self._path, self._names = path, {"joints": list(joints), "feet": list(feet), "gait": gait}

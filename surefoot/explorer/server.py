@@ -15,13 +15,13 @@ from pathlib import Path
 
 import mujoco
 
-from robots.errors import InvalidValueError, SurefootError, shown
+from robots.errors import InvalidValueError, SurefootError, installed, shown
 from robots.files.records import validate
 from robots.files.texts import parse_json
 from surefoot.explorer.answers import Answers, CancelledError, Message, Request
 from surefoot.explorer.explorer import Explorer
 
-try:
+with installed("the explorer needs starlette, uvicorn and websockets, which are", "'surefoot[explorer]'"):
     import uvicorn
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
@@ -32,11 +32,6 @@ try:
     from starlette.staticfiles import StaticFiles
     from starlette.websockets import WebSocket, WebSocketDisconnect
     from uvicorn.protocols.http.h11_impl import H11Protocol
-except ImportError as error:
-    raise SurefootError(
-        "the explorer needs starlette, uvicorn and websockets, which are not installed: "
-        "pip install 'surefoot[explorer]'"
-    ) from error
 
 STATIC = Path(__file__).parent / "static"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
