@@ -11,7 +11,7 @@ from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
 from robots.controllers.periodic import PeriodicDescription
 from robots.controllers.policy import PolicyDescription
-from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
+from robots.errors import InvalidRobotError, InvalidValueError, SurefootError, naming
 from robots.files.records import (
     Count,
     Finite,
@@ -43,10 +43,8 @@ Point = tuple[Finite, Finite, Finite]
 
 def _read_controller(value: Any) -> Any:
     """Make a controller's description of its YAML, and say in errors where in the YAML it is."""
-    try:
+    with naming("controller", InvalidValueError):
         return reader(CONTROLLERS)(value)
-    except InvalidValueError as error:
-        raise InvalidValueError(f"controller: {error}") from error
 
 
 class Leg(Record):
@@ -341,11 +339,9 @@ def _require(what: str, names: Iterable[str], known: Iterable[str], kind: str) -
 
 def parse_description(text: str, *, origin: str) -> Description:
     """Read a robot's YAML, which errors call `origin`."""
-    try:
+    with naming(origin, InvalidRobotError, SurefootError):
         content = parse_yaml(text)
         if not isinstance(content, dict):
             found = "but it is empty" if content is None else f"not {type(content).__name__}"
             raise InvalidValueError(f"it must hold a mapping of keys to values, {found}")
         return validate(Description, content)
-    except SurefootError as error:
-        raise InvalidRobotError(f"{origin}: {error}") from error

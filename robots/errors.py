@@ -70,6 +70,17 @@ def installed(what: str, package: str) -> Iterator[None]:
         raise SurefootError(f"{what} not installed: pip install {package}") from error
 
 
+@contextmanager
+def naming(
+    origin: object, kind: type[SurefootError] = InvalidFileError, of: type[SurefootError] = InvalidValueError
+) -> Iterator[None]:
+    """Have errors `of` a class name the origin of what is wrong, as errors of a `kind`."""
+    try:
+        yield
+    except of as error:
+        raise kind(f"{origin}: {error}") from error
+
+
 def one_line(error: BaseException) -> str:
     """An error's message without line breaks."""
     return " ".join(str(error).split())

@@ -4,14 +4,13 @@ What does not fit together is an `InvalidRobotError`.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 import mujoco
 import numpy as np
 
 from robots.description import Description, Servo
-from robots.errors import InvalidRobotError, one_line
+from robots.errors import InvalidRobotError, naming, one_line
 from robots.looks import dress
 from robots.mjcf.compiling import check_numbers, check_options, compile_spec, new_data, read_spec
 from robots.mjcf.screening import screen
@@ -47,14 +46,14 @@ def compile_robot(
     except ValueError as error:
         raise InvalidRobotError(f"{origin}: the MJCF cannot be read: {one_line(error)}") from error
     check_options(spec, origin)
-    with _naming(origin):
+    with naming(origin, InvalidRobotError, InvalidRobotError):
         _check_elements(spec, description)
         adjust(spec, description)
         dress(spec, description)
         _check_others(spec, description)
     model, physics = compile_models(spec, description, origin)
     check_numbers(model, origin)
-    with _naming(origin):
+    with naming(origin, InvalidRobotError, InvalidRobotError):
         _check_plane(model, description.torso)
         _check_actuators(spec, model, description.joints)
         ranges = _joint_ranges(model, description)
@@ -65,15 +64,6 @@ def compile_robot(
             )
         start = _start(model, description)
     return model, physics, ranges, start, Motors.of(physics, description.joints).reach
-
-
-@contextmanager
-def _naming(origin: str) -> Iterator[None]:
-    """Have errors name the robot's origin."""
-    try:
-        yield
-    except InvalidRobotError as error:
-        raise InvalidRobotError(f"{origin}: {error}") from error
 
 
 def _check_elements(spec: mujoco.MjSpec, description: Description) -> None:

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from robots.description import Draw, Randomization
-from robots.errors import InvalidValueError
+from robots.errors import InvalidValueError, naming
 from robots.files.records import validate
 from robots.files.texts import parse_number
 from robots.motors import settle_gains
@@ -131,10 +131,8 @@ def read_randomization(text: str | Randomization | None, robot: Robot) -> Random
             "randomization must be none, default, or ranges such as mass=0.8:1.2,delay=0:2, each once, "
             f"not {text!r}"
         )
-    try:
+    with naming("randomization", InvalidValueError):
         return validate(Randomization, values)
-    except InvalidValueError as error:
-        raise InvalidValueError(f"randomization: {error}") from error
 
 
 def _read(name: str, text: str) -> object:

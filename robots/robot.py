@@ -16,7 +16,7 @@ from robots.catalogue import MODELS, robot_names
 from robots.controllers.controller import Controller, ControllerDescription, Plant
 from robots.controllers.network import MOST_BYTES
 from robots.description import CONTROLLERS, Description, parse_description
-from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError, one_line
+from robots.errors import InvalidRobotError, InvalidValueError, UnknownNameError, naming, one_line
 from robots.files.atomic import explain_errors
 from robots.files.records import validate
 from robots.files.texts import parse_yaml, read_bytes, read_text
@@ -386,8 +386,6 @@ def robot_from_text(xml: str, yaml: str, *, origin: str, files: Mapping[str, byt
 
 def _built(description: Description, xml: str, yaml: str, files: Mapping[str, bytes], origin: str) -> Robot:
     robot = Robot(description, xml, yaml, *compile_robot(xml, description, origin), files)
-    try:
+    with naming(origin, InvalidRobotError):
         _ = robot.controller
-    except InvalidValueError as error:
-        raise InvalidRobotError(f"{origin}: {error}") from error
     return robot

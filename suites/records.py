@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field
 
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError, naming
 from robots.files.atomic import write_text
 from robots.files.records import Record
 from robots.files.texts import read_json
@@ -42,12 +42,10 @@ class TrialRecord(Record):
 def read_record(path: Path, what: str, parse: Callable[[dict[str, Any]], _R]) -> _R:
     """Read a result; errors say `what` the file should hold, such as `mission`."""
     found = read_json(path)
-    try:
+    with naming(f"{path} holds no {what}"):
         if not isinstance(found, dict):
             raise InvalidValueError("it is not a table")
         return parse(found)
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path} holds no {what}: {error}") from error
 
 
 class RecordSuite(Suite):

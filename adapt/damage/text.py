@@ -8,7 +8,7 @@ from adapt.damage.damage import Combination, Damage, SingleDamage, check_compati
 from adapt.damage.kinds import damage_kinds
 from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
-from robots.errors import InvalidFileError, InvalidValueError, SurefootError, shown
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, naming, shown
 from robots.files.texts import parse_number, parse_yaml, read_text
 from robots.robot import Robot
 from robots.words import wrapped
@@ -66,24 +66,20 @@ def damaged_robots(robot: Robot, texts: Sequence[str] = ()) -> dict[str, Robot]:
 def read_damages(path: str | Path, robot: Robot) -> list[Damage]:
     """Read damages from a YAML file that holds a list of texts."""
     text = read_text(Path(path))
-    try:
+    with naming(path):
         content = parse_yaml(text)
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path}: {error}") from error
     if not isinstance(content, list) or not content:
         raise InvalidFileError(f"{path} must hold a list of damages, for example: - healthy")
     if len(content) > _MOST:
         raise InvalidFileError(f"{path} must hold at most {_MOST:,} damages, not {len(content):,}")
     damages: dict[str, Damage] = {}
     for number, entry in enumerate(content, 1):
-        try:
+        with naming(f"{path}, entry {number}", of=SurefootError):
             if not isinstance(entry, str):
                 raise InvalidValueError(f"a damage is a text, not {shown(entry)}")
             damage = parse_damage(entry, robot)
             if str(damage) in damages:
                 raise InvalidValueError(f"{damage} appears twice")
-        except SurefootError as error:
-            raise InvalidFileError(f"{path}, entry {number}: {error}") from error
         damages[str(damage)] = damage
     return list(damages.values())
 

@@ -14,7 +14,7 @@ from repertoire.repertoire import Repertoire, parse_cell
 from repertoire.storage.formats import Array, Contents, Format
 from robots.deployment.traces import read_trace
 from robots.description import Draw, Randomization
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidFileError, InvalidValueError, naming
 from robots.files.atomic import explain_errors
 from robots.files.records import Finite, Record, validate
 from robots.randomization import model_of
@@ -214,10 +214,8 @@ def read_traces(
             raise InvalidFileError(f"there is no trace in {path}: it has no .csv file")
         for file in files:
             gait, trace = read_trace(file, repertoire.robot, sensors)
-            try:
+            with naming(f"{file} is of a gait that the repertoire lacks"):
                 found.append((_row_of(repertoire, gait), trace))
-            except InvalidValueError as error:
-                raise InvalidFileError(f"{file} is of a gait that the repertoire lacks: {error}") from error
     return found
 
 

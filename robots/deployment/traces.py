@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from robots.errors import InvalidFileError, InvalidValueError, shown
+from robots.errors import InvalidValueError, naming, shown
 from robots.files.atomic import write_text
 from robots.files.texts import read_text
 from robots.robot import Robot
@@ -58,10 +58,8 @@ def read_trace(path: Path, robot: Robot, sensors: Sequence[str] = SENSORS) -> tu
         The name of the gait, and the trace, see `robots.simulation.trace`, in which the row before stands for
         rows that are missing.
     """
-    try:
+    with naming(f"{path} is no trace of the {robot.name}"):
         return _read(read_table(path), robot, sensors)
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path} is no trace of the {robot.name}: {error}") from error
 
 
 def read_table(path: Path) -> pd.DataFrame:

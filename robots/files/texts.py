@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from robots.errors import InvalidFileError, InvalidValueError, one_line, shown
+from robots.errors import InvalidFileError, InvalidValueError, naming, one_line, shown
 from robots.files.atomic import check_regular, explain_errors
 
 MOST = 50_000_000  # bytes of a text file; a robot's with its meshes is the largest
@@ -50,11 +50,10 @@ def read_text(path: Path, *, most: int = MOST) -> str:
     """Read a text file of at most so many bytes."""
     try:
         text = read_bytes(path, most).decode("utf-8")
-        check_values(text)
     except UnicodeDecodeError as error:
         raise InvalidFileError(f"{path} is not a text file") from error
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path}: {error}") from error
+    with naming(path):
+        check_values(text)
     return text
 
 
@@ -114,7 +113,5 @@ def parse_json(text: str, *, finite: bool = False) -> object:
 
 def read_json(path: Path) -> object:
     """Read a file that holds a JSON."""
-    try:
+    with naming(path):
         return parse_json(read_text(path))
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path}: {error}") from error

@@ -15,7 +15,7 @@ from pydantic import Field
 from robots.controllers.network import MOST_BYTES, read_metadata
 from robots.controllers.policy import PolicyDescription, read_policy
 from robots.controllers.residual import Residual
-from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError, one_line
+from robots.errors import InvalidValueError, UnknownNameError, naming, one_line
 from robots.files.records import NotNegative, Positive, Record, validate
 from robots.files.texts import parse_yaml, read_bytes, read_text
 from robots.robot import Robot, robot_from_text
@@ -134,13 +134,11 @@ def _map(given: _Given, observes: str | Path) -> PolicyMap:
             raise InvalidValueError(f"{given.path} is no policy of {text}: {one_line(error)}") from error
     if not text.endswith((".yaml", ".yml")):
         raise UnknownNameError("map of what a policy observes", text, MAPS)
-    try:
+    with naming(text):
         content: Any = parse_yaml(read_text(Path(text)))
         if not isinstance(content, Mapping):
             raise InvalidValueError("a map of what a policy observes has keys, such as controller")
         return validate(PolicyMap, content)
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{text}: {error}") from error
 
 
 def _servos(known: Mapping[str, Any], found: PolicyMap, home: Mapping[str, float]) -> dict[str, Any]:

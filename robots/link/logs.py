@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from robots.deployment.traces import column_names, read_table, steps_between
-from robots.errors import InvalidFileError, InvalidValueError, installed, one_line, shown
+from robots.errors import InvalidValueError, installed, naming, one_line, shown
 from robots.files.texts import read_bytes
 from robots.link.observer import Observer
 from robots.robot import Robot
@@ -39,11 +39,9 @@ def read_log(path: Path, robot: Robot, told: dict[str, Any]) -> Log:
     `obs` by their names, and `JOINT target` or `JOINT action` of every joint, that followed from these. What
     the metadata of the gait's file say under `surefoot` is `told`.
     """
-    try:
+    with naming(f"{path} is no log of this gait of the {robot.name}"):
         table = _read_mcap(path) if path.suffix.lower() == ".mcap" else read_table(path)
         return _log(table, robot, told)
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path} is no log of this gait of the {robot.name}: {error}") from error
 
 
 def _log(table: pd.DataFrame, robot: Robot, told: dict[str, Any]) -> Log:

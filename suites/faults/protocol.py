@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from adapt.damage.text import parse_damage
 from adapt.mission.changes import REPAIRED, PlannedChange, read_changes
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError, naming
 from robots.files.records import Finite, NotNegative, Positive, Record, validate
 from robots.files.texts import parse_yaml, read_text
 from robots.robot import Robot
@@ -110,11 +110,9 @@ class Protocol(Record):
 
 def read_protocol(path: Path = STANDARD) -> Protocol:
     """Read a protocol from a YAML."""
-    try:
+    with naming(path):
         content: Any = parse_yaml(read_text(path))
         return validate(Protocol, content if isinstance(content, dict) else {"faults": content})
-    except InvalidValueError as error:
-        raise InvalidFileError(f"{path}: {error}") from error
 
 
 def common_cases(protocol: Protocol, robots: Sequence[Robot]) -> list[Case]:
