@@ -1,4 +1,4 @@
-"""`SimulatedRobot`: a robot's own side of a link, in simulation; `SimulatedLink`: it in the same process."""
+"""`SimulatedRobot`: a robot's own side of a link, in simulation."""
 
 from __future__ import annotations
 
@@ -13,17 +13,8 @@ from robots.attitude import yaw_of
 from robots.errors import InvalidValueError
 from robots.falls import rests_on_feet
 from robots.link.interface import Interface
-from robots.link.link import LinkError, RobotLink
-from robots.link.messages import (
-    ImuState,
-    Mode,
-    MotorCommand,
-    MotorState,
-    Odometry,
-    State,
-    damping_commands,
-    motor_commands,
-)
+from robots.link.link import LinkError
+from robots.link.messages import ImuState, Mode, MotorCommand, MotorState, Odometry, State
 from robots.motors import ABSENT, Motors, followed, motor_torque
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper, take_over
@@ -197,26 +188,3 @@ class SimulatedRobot:
         data = copy.copy(self._stepper.data)
         mujoco.mj_forward(self._model, data)
         return data
-
-
-class SimulatedLink(RobotLink):
-    """A link to a robot that is simulated in this process; the clock stands still between commands."""
-
-    def __init__(self, simulated: SimulatedRobot) -> None:
-        self._robot, self.face = simulated, simulated.face
-        self.sent = 0
-        self._state = simulated.state(0, "ready", 0)
-
-    def observe(self) -> State:
-        return self._state
-
-    def act(self, action: np.ndarray) -> None:
-        self._advance(motor_commands(self.face, action), "driven")
-
-    def damp(self) -> None:
-        self._advance(damping_commands(self.face), "damping")
-
-    def _advance(self, commands: tuple[MotorCommand, ...], mode: Mode) -> None:
-        self.sent += 1
-        self._robot.step(commands)
-        self._state = self._robot.state(self.sent, mode, self.sent)

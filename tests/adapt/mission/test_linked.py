@@ -27,7 +27,7 @@ from robots.link.keeper import KeeperProcess
 from robots.link.link import LinkError
 from robots.link.messages import MotorCommand
 from robots.link.server import RobotServer
-from robots.link.simulated import SimulatedLink, SimulatedRobot
+from robots.link.simulated import SimulatedRobot
 from robots.pose import Pose
 from robots.robot import find_robot
 from robots.simulation.trace import TraceColumns
@@ -35,6 +35,7 @@ from tests.adapt.mission.small import small_hexapod
 from tests.adapt.mission.test_knowledge import known
 from tests.robots.link.lossy import bad_network
 from tests.robots.link.test_link import free_port
+from tests.robots.link.virtual import SimulatedLink
 
 WHOLE = small_hexapod()[0]
 ROBOT = WHOLE.robot

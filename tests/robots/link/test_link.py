@@ -26,13 +26,13 @@ from robots.link.messages import CommandMessage, Hello, Odometry, State, decode,
 from robots.link.observer import Observer
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
-from robots.link.simulated import SimulatedLink, SimulatedRobot
+from robots.link.simulated import SimulatedRobot
 from robots.link.sockets import make_keys, new_socket
 from robots.link.telemetry import McapLog, Reading, write_link_csv, write_mcap
 from robots.pose import Pose
 from robots.robot import find_robot, robot_from_text
 from robots.simulation.trace import TraceColumns
-from tests.robots.link.virtual import Rig
+from tests.robots.link.virtual import Rig, SimulatedLink
 from tests.robots.stepping import begun
 
 pytestmark = pytest.mark.real_time

@@ -1,22 +1,47 @@
-"""A robot and the computer that drives it, on a network and a clock that are simulated."""
+"""A robot and the computer that drives it, on a network and a clock that are simulated, or in one process."""
 
 import json
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import zmq
 
 from robots.link import remote as remote_module
 from robots.link import server as server_module
-from robots.link.messages import Hello, MotorCommand, encode
+from robots.link.link import RobotLink
+from robots.link.messages import Hello, Mode, MotorCommand, State, damping_commands, encode, motor_commands
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedRobot
 from robots.robot import Robot
 
 ADDRESS = "tcp://127.0.0.1:6000"
+
+
+class SimulatedLink(RobotLink):
+    """A link to a robot that is simulated in this process; the clock stands still between commands."""
+
+    def __init__(self, simulated: SimulatedRobot) -> None:
+        self._robot, self.face = simulated, simulated.face
+        self.sent = 0
+        self._state = simulated.state(0, "ready", 0)
+
+    def observe(self) -> State:
+        return self._state
+
+    def act(self, action: np.ndarray) -> None:
+        self._advance(motor_commands(self.face, action), "driven")
+
+    def damp(self) -> None:
+        self._advance(damping_commands(self.face), "damping")
+
+    def _advance(self, commands: tuple[MotorCommand, ...], mode: Mode) -> None:
+        self.sent += 1
+        self._robot.step(commands)
+        self._state = self._robot.state(self.sent, mode, self.sent)
 
 
 class Watched(SimulatedRobot):
