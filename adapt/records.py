@@ -140,22 +140,14 @@ class Confirmation:
     @property
     def words(self) -> str:
         """What the trials showed, in words."""
+        failed = ", but that fell or got nowhere, and the new one did not" if self.stays_up else ""
         if self.difference is None or self.standard_error is None:
-            unconfirmed = "too few trials were left to confirm that the new gait is better than the old one"
-            return (
-                f"{unconfirmed}, but that fell or got nowhere, and the new one did not"
-                if self.stays_up
-                else unconfirmed
-            )
+            return f"too few trials were left to confirm that the new gait is better than the old one{failed}"
         if self.difference == 0:
             return "the new gait did as well as the old one in the confirmation trials"
         sense = "better" if self.difference > 0 else "worse"
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
-        doubt = (
-            ", but that fell or got nowhere, and the new one did not"
-            if self.stays_up and self.difference < 0
-            else doubt
-        )
+        doubt = failed if failed and self.difference < 0 else doubt
         doubt = ", but falls" if self.falls_instead else doubt
         count = counted(self.trials[0], "confirmation trial")
         against = self.trials[1] or "the old gait's first trial"
