@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
 
 from robots.files.atomic import write_text
+from robots.files.records import Finite
 from suites.faults.protocol import Command
 from suites.markdown import NOTHING, bullets, format_interval, format_share, heading, join, table
 from suites.records import TrialRecord
@@ -20,7 +19,6 @@ _NOTES = (
     "Intervals of 95%: Wilson's of falls, a bootstrap's of means over episodes of all seeds, from six on. "
     "The worst tenth are the episodes with a fault in which least is left of what the intact robot makes.",
 )
-_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class FaultRecord(TrialRecord):
@@ -38,9 +36,9 @@ class FaultRecord(TrialRecord):
     walker: str
     fault: str
     command: Command
-    made: _Number
-    asked: _Number | None = None
-    fell_after: _Number | None = None
+    made: Finite
+    asked: Finite | None = None
+    fell_after: Finite | None = None
 
     @property
     def damage(self) -> str:

@@ -1,19 +1,18 @@
 """`MissionRecord`: how one mission of a study went, as it is measured off its events."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from adapt.mission.log import COUNTED, Event
+from robots.files.records import Finite
 from suites.records import TrialRecord, Whole
 
 _PACE = 5.0  # [s] over which a speed is measured
 _FINAL = 30.0  # [s] at the end whose speed is the final one
 _LEAST = 40.0  # [s] after the damage that a mission must last to tell
 _REGAINED = 0.9
-_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class MissionRecord(TrialRecord):
@@ -36,17 +35,17 @@ class MissionRecord(TrialRecord):
     damage: str
     reached: bool = False
     unaided: bool = False
-    seconds: _Number
-    distance: _Number
-    delay: _Number | None = None
+    seconds: Finite
+    distance: Finite
+    delay: Finite | None = None
     early: Whole = 0
     falls: Whole = 0
     assistances: Whole = 0
     trials: Whole = 0
     alarms: Whole = 0
     segments: Whole = 0
-    thinking: _Number = 0.0
-    regained: _Number | None = None
+    thinking: Finite = 0.0
+    regained: Finite | None = None
 
     @property
     def words(self) -> str:

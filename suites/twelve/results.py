@@ -1,12 +1,7 @@
 """`TwelveRecord`: what a robot walks after a recovery of a few trials."""
 
-from typing import Annotated
-
-from pydantic import Field
-
+from robots.files.records import Finite
 from suites.records import TrialRecord, Whole
-
-_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class TwelveRecord(TrialRecord):
@@ -27,17 +22,17 @@ class TwelveRecord(TrialRecord):
     """
 
     damage: str
-    intact: _Number
-    old: _Number
-    made: _Number
-    falls_after: _Number
+    intact: Finite
+    old: Finite
+    made: Finite
+    falls_after: Finite
     trials: Whole = 0
     falls: Whole = 0
-    better_after: _Number | None = None
-    seconds: _Number = 0.0
-    processor: _Number = 0.0
+    better_after: Finite | None = None
+    seconds: Finite = 0.0
+    processor: Finite = 0.0
     cause: str = ""
-    probability: _Number = 0.0
+    probability: Finite = 0.0
 
     @property
     def words(self) -> str:
