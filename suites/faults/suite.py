@@ -16,7 +16,6 @@ from robots.errors import InvalidFileError
 from robots.files.records import validate
 from robots.importing.policy_check import commanded
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
 from suites.faults.protocol import Case, Command, Protocol, common_cases
 from suites.faults.report import FaultRecord, write_report
 from suites.records import RecordSuite
@@ -101,11 +100,6 @@ class FaultSuite(RecordSuite):
             for method, walker in self.walkers.items()
             if command == "ahead" or command in walker.speeds
         ]
-
-    def trial_seed(self, key: Key) -> int:
-        """Seed of an episode, the same for all who walk."""
-        case = int(key[0].rpartition("-")[2])
-        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case)[0])
 
     def run(self, trial: FaultTrial, folder: Path, report: Callable[[float], None]) -> FaultRecord:
         walker, seed, seconds = self.walkers[trial.method], self.trial_seed(trial.key), self.protocol.seconds

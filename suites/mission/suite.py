@@ -25,7 +25,6 @@ from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
 from suites.mission.report import write_report
 from suites.mission.results import MissionRecord, measured
 from suites.records import RecordSuite
@@ -114,11 +113,6 @@ class MissionSuite(RecordSuite):
             for method in TASKS[task][1]
             if (damage.singles or method == "mission") and not (world == "gap" and method == "resets")
         ]
-
-    def trial_seed(self, key: Key) -> int:
-        """Seed of a mission, the same for all methods and worlds."""
-        fault = int(key[0].rpartition("-")[2])
-        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, fault)[0])
 
     def run(self, trial: MissionTrial, folder: Path, report: Callable[[float], None]) -> MissionRecord:
         """Run a mission, or a recovery with resets."""
