@@ -13,7 +13,7 @@ from robots.files.atomic import write_text
 from robots.files.records import Record
 from robots.files.texts import read_json
 from robots.seeds import SeedFamily, derive_seeds
-from suites.suite import Key, Suite
+from suites.suite import Key, StudyTrial, Suite
 
 Whole = Annotated[int, Field(ge=0, strict=True)]
 _R = TypeVar("_R")
@@ -64,6 +64,11 @@ class RecordSuite(Suite):
     def trial_seed(self, key: Key) -> int:
         """Seed of a trial, the same for all methods, by its number and the number that its case ends in."""
         return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, int(key[0].rpartition("-")[2]))[0])
+
+    def _named(self, trial: StudyTrial) -> dict[str, Any]:
+        """What a `TrialRecord` says of its trial."""
+        case, method, number = trial.key
+        return {"case": case, "method": method, "number": number, "seed": self.trial_seed(trial.key)}
 
     def read(self, path: Path) -> Any:
         """Read a result; one of another damage than that of the plan is refused."""

@@ -118,13 +118,9 @@ class FaultSuite(RecordSuite):
             "turn": (episodes.turned[0], told and told[2] * seconds),
             "stand": (stood, seconds),
         }[trial.command]
-        case, method, number = trial.key
         return FaultRecord(
-            case=case,
-            method=method,
-            number=number,
-            seed=seed,
-            walker=self._checksums[method],
+            **self._named(trial),
+            walker=self._checksums[trial.method],
             fault=trial.case.name,
             command=trial.command,
             made=float(made),

@@ -117,9 +117,8 @@ class MissionSuite(RecordSuite):
     def run(self, trial: MissionTrial, folder: Path, report: Callable[[float], None]) -> MissionRecord:
         """Run a mission, or a recovery with resets."""
         seed = self.trial_seed(trial.key)
-        known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
         found = self._with_resets(trial, seed) if trial.method == "resets" else self._mission(trial, seed)
-        return MissionRecord(**known, seed=seed, damage=str(trial.damage), **found)
+        return MissionRecord(**self._named(trial), damage=str(trial.damage), **found)
 
     def _mission(self, trial: MissionTrial, seed: int) -> dict[str, Any]:
         repertoire, library, asked, old = self.repertoire, self.library, self.request, trial.method == "old"

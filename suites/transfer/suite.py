@@ -163,9 +163,7 @@ class TransferSuite(RecordSuite):
         else:
             damage = self._faults(self.repertoires[trial.label].robot)[trial.number]
             figures = stage.recover(damage, trial.number, self.request)
-        known: dict[str, Any] = dict(zip(("case", "method", "number"), trial.key, strict=True))
-        seed, took = self.trial_seed(trial.key), time.perf_counter() - started
-        return TransferResult(**known, seed=seed, took=took, figures=figures)
+        return TransferResult(**self._named(trial), took=time.perf_counter() - started, figures=figures)
 
     def damage_of(self, key: Key) -> str | None:
         return None if key[1] == GAITS else self._texts.get(key[0], {}).get(key[2])

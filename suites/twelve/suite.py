@@ -123,12 +123,8 @@ class TwelveSuite(RecordSuite):
         seed, started, used = self.trial_seed(trial.key), time.perf_counter(), time.process_time()
         walk = self._without_trials if trial.method in (BEST, PREPARED) else self._recover
         found = walk(trial, seed, report)
-        case, method, number = trial.key
         return TwelveRecord(
-            case=case,
-            method=method,
-            number=number,
-            seed=seed,
+            **self._named(trial),
             damage=str(trial.damage),
             seconds=time.perf_counter() - started,
             processor=time.process_time() - used,
