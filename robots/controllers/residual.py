@@ -266,17 +266,8 @@ class Residual(Controller):
         memory[_LEAST, :3], memory[_MOST, :3] = self.told[1:]
         rows[_PROGRAM:].reshape(-1)[: len(program)] = program
         memory[_PAST + depth :].reshape(-1)[: len(constants)] = constants
-        counts = [
-            seen,
-            inputs,
-            joints,
-            len(program) // 4,
-            address,
-            self.inputs.heading,
-            self._blend,
-            depth,
-            length,
-        ]
+        counts = [seen, inputs, joints, len(program) // 4, address, self.inputs.heading]
+        counts += [self._blend, depth, length]
         return np.concatenate([counts, rows.reshape(-1)]), memory
 
     def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:

@@ -38,14 +38,7 @@ TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what ro
 }
 _RESPONSES: dict[str, Response] = {"mission": "diagnosis", "oracle": "told"}  # none otherwise
 _TRIALS = 3  # of a recovery with resets
-_VARIED = {  # of a `MissionRequest`
-    "within",
-    "think_episodes",
-    "refine",
-    "cores",
-    "max_falls",
-    "selector",
-}
+_VARIED = {"within", "think_episodes", "refine", "cores", "max_falls", "selector"}  # of a `MissionRequest`
 
 
 @dataclass(frozen=True)
