@@ -28,17 +28,21 @@ def turned(stepper: Stepper, angle: float) -> None:
         stepper.data.qpos[root + 2] = angle
 
 
+def hang(stepper: Stepper, seconds: float) -> None:
+    """Keep a robot where it is until the episode is over, or for some time."""
+    placed, steps = stepper.data.qpos.copy(), round(seconds / stepper.robot.control_step)
+    while not stepper.over and stepper.tally.steps < steps:
+        stepper.data.qpos[:], stepper.data.qvel[:] = placed, 0
+        stepper.step(np.zeros(stepper.robot.action_dim))
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_a_robot_on_its_back_has_fallen_whatever_training_says(name: str) -> None:
     robot = load_robot(name)
-    steps = round(1.2 / robot.control_step)  # longer than any robot may lie before it has fallen
     for angle, falls in ((0.0, False), (0.5, False), (np.pi, True)):
         stepper = Stepper(robot.until_it_falls())
         turned(stepper, angle)
-        placed = stepper.data.qpos.copy()
-        while not stepper.over and stepper.tally.steps < steps:
-            stepper.data.qpos[:], stepper.data.qvel[:] = placed, 0  # it hangs there
-            stepper.step(np.zeros(robot.action_dim))
+        hang(stepper, 1.2)  # longer than any robot may lie before it has fallen
         assert stepper.tally.fell == falls == stepper.tally.terminated, angle
     if name == "ant":
         stepper = Stepper(robot)
@@ -58,16 +62,10 @@ def test_a_robot_without_a_least_height_has_fallen_below_half_of_its_own(height:
 
 def test_a_robot_that_may_get_up_again_has_a_second_to_do_so() -> None:
     cheetah = load_robot("half_cheetah").until_it_falls()
-    stepper, down, most = Stepper(cheetah), 0, round(1.0 / cheetah.control_step)
+    stepper = Stepper(cheetah)
     turned(stepper, np.pi)
-    placed = stepper.data.qpos.copy()
-    while not stepper.over:
-        assert down < most + 1
-        stepper.data.qpos[:], stepper.data.qvel[:] = placed, 0
-        stepper.step(np.zeros(6))
-        down += 1
-    assert down == most + 1
-    assert stepper.tally.down == down
+    hang(stepper, 2.0)
+    assert stepper.tally.down == stepper.tally.steps == round(1.0 / cheetah.control_step) + 1
 
 
 @pytest.mark.parametrize("name", ["ant", "hexapod", "quadruped"])

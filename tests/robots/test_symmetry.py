@@ -49,13 +49,9 @@ def test_a_damage_of_the_other_side_has_the_mirror_image_for_a_gait(ant: Robot, 
     assert np.abs(ran[2].distances - ran[0].distances).max() > 0.05, "the gait itself does something else"
 
 
-def with_key(robot: Robot, key: str, value: object) -> str:
-    return yaml.safe_dump({**yaml.safe_load(robot.yaml), key: value})
-
-
-def described_anew(robot: Robot, key: str, **value) -> Robot:
-    known = yaml.safe_load(robot.yaml).get(key, {})
-    return robot_from_text(robot.xml, with_key(robot, key, {**known, **value}), origin="a test")
+def with_key(robot: Robot, key: str, value: object, xml: str | None = None) -> Robot:
+    text = yaml.safe_dump({**yaml.safe_load(robot.yaml), key: value})
+    return robot_from_text(xml or robot.xml, text, origin="a test")
 
 
 def reflexive(robot: Robot, **reflexes) -> Robot:
@@ -100,8 +96,9 @@ def test_robots_that_are_not_their_own_mirror_image_have_none(ant: Robot) -> Non
         '<motor name="front_left_hip" joint="front_left_hip"/>',
         '<motor name="front_left_hip" joint="front_left_hip" gear="200"/>',
     )
-    narrow = described_anew(ant, "ranges", front_left_hip=[-0.2, 0.6])
-    slow = described_anew(ant, "position_rates", front_left_ankle=0.5)
+    narrow = with_key(ant, "ranges", {"front_left_hip": [-0.2, 0.6]})
+    rates = {**ant.description.position_rates, "front_left_ankle": 0.5}
+    slow = with_key(ant, "position_rates", rates)
     for robot in (heavy, moved, weak, narrow, slow):
         assert find_symmetry(robot) is None
         assert mirror_images(robot, gaits(robot)) is None
@@ -119,7 +116,7 @@ def test_an_imu_is_in_the_mirror_or_there_are_no_images() -> None:
             '<freejoint name="root"/>', f'<freejoint name="root"/><site name="imu" {place}/>'
         )
         observations = {"preset": "proprioception", "imu": "imu"}
-        robot = robot_from_text(xml, with_key(quadruped, "observations", observations), origin="a test")
+        robot = with_key(quadruped, "observations", observations, xml)
         assert (find_symmetry(robot) is not None) == fits, place
 
 

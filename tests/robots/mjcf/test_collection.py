@@ -148,15 +148,13 @@ read_self_contained(Path({str(path)!r}))
 def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "m.obj")
     (tmp_path / "n.obj").symlink_to("/dev/zero")
-    path = write(tmp_path, {"a.xml": MESH.format("m.obj")})
-    with pytest.raises(InvalidFileError, match=r"m\.obj: it is not a regular file"):
-        read_self_contained(path)
-    path.write_text(MESH.format("."))
-    with pytest.raises(InvalidFileError, match="it is a folder"):
-        read_self_contained(path)
-    path.write_text(MESH.format("n.obj"))
-    with pytest.raises(InvalidRobotError, match="outside its folder"):
-        read_self_contained(path)
+    for name, error, message in (
+        ("m.obj", InvalidFileError, r"m\.obj: it is not a regular file"),
+        (".", InvalidFileError, "it is a folder"),
+        ("n.obj", InvalidRobotError, "outside its folder"),
+    ):
+        with pytest.raises(error, match=message):
+            read_self_contained(write(tmp_path, {"a.xml": MESH.format(name)}))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from robots.errors import InvalidRobotError, InvalidValueError, SurefootError
 from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
 from robots.task.command import parse_command
+from tests.robots.stepping import begun
 
 RANGES = "command: {speed: [0.1, 0.5], turn: [-0.4, 0.4]}"
 
@@ -27,11 +28,8 @@ def commanded(terms: str = "[command, heading_error]", ranges: str = RANGES) -> 
 
 
 def told(robot: Robot, *seeds: int) -> list[tuple[float, float]]:
-    stepper, found = Stepper(robot), []
-    for seed in seeds:
-        stepper.reset(seed)
-        found.append((float(stepper.tally.commanded_speed), float(stepper.tally.commanded_turn)))
-    return found
+    tallies = [begun(robot, seed).tally for seed in seeds]
+    return [(float(tally.commanded_speed), float(tally.commanded_turn)) for tally in tallies]
 
 
 def test_the_seed_draws_the_command_from_all_of_its_ranges() -> None:
