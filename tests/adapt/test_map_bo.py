@@ -74,19 +74,6 @@ def test_choices_are_those_of_the_published_rule():
     assert len(set(rows)) == 12
 
 
-@pytest.mark.parametrize(("scale", "offset"), [(1.0, 1e4), (1.0, -1e4), (0.01, 0.0), (30.0, -500.0)])
-def test_units_and_zero_of_the_objective_do_not_matter(scale, offset):
-    prior = make_prior()
-    truth = damaged(prior)
-    moved = Prior(scale * prior.objectives + offset, prior.measures, scale * prior.min_objective + offset)
-    a, b = MapBO(Context(prior, trials=15)), MapBO(Context(moved, trials=15))
-    for _ in range(15):
-        assert a.ask() == b.ask()
-        a.tell(a.ask(), Outcome(truth[a.ask()]))
-        b.tell(b.ask(), Outcome(scale * truth[b.ask()] + offset))
-    np.testing.assert_allclose(b.predicted, scale * a.predicted + offset, atol=1e-6 * scale * 2000)
-
-
 @pytest.mark.parametrize(
     ("hope", "measured", "satisfied"),
     [(1000.0, 899.0, False), (1000.0, 901.0, True), (-1000.0, -1101.0, False), (-1000.0, -1099.0, True)],

@@ -185,21 +185,6 @@ def test_it_stops_when_there_is_little_to_gain():
     assert stops[0] == 15 >= stops[1] > stops[2]
 
 
-def test_units_and_zero_of_the_objective_do_not_matter():
-    prior = WORLD.prior()
-    moved = dataclasses.replace(prior, objectives=30 * prior.objectives - 500, min_objective=-500.0)
-    scaled = dataclasses.replace(TABLE, objectives=30 * TABLE.objectives - 500, noise=30 * TABLE.noise)
-    a, b = Rehearsed(Context(prior, trials=9, table=TABLE)), Rehearsed(Context(moved, trials=9, table=scaled))
-    shown = TABLE.evidence[5]
-    for _ in range(8):
-        row = a.ask()
-        assert b.ask() == row
-        objective = float(TABLE.objectives[5, row])
-        a.tell(row, Outcome(objective, False, shown[row]))
-        b.tell(row, Outcome(30 * objective - 500, False, shown[row]))
-    np.testing.assert_allclose(b.predicted, 30 * a.predicted - 500, atol=0.1)
-
-
 def test_what_does_not_fit_is_refused():
     few = dataclasses.replace(TABLE, objectives=TABLE.objectives[:, :7])
     with pytest.raises(InvalidValueError, match="of the repertoire's 300 controllers, not of 7"):

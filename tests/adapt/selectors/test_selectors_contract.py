@@ -1,5 +1,7 @@
 """What every selector of the catalogue promises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from six_legs import World, library
@@ -8,7 +10,7 @@ from adapt.records import Outcome
 from adapt.selectors.baselines import RandomSearch
 from adapt.selectors.catalogue import make_selector, register, selector_entries
 from adapt.selectors.map_bo import OF_2015
-from adapt.selectors.selector import Context
+from adapt.selectors.selector import Context, Prior
 from robots.errors import InvalidValueError, UnknownNameError
 
 TRIALS = 12
@@ -83,6 +85,22 @@ def test_every_controller_can_be_tried(name):
     assert selector.done()
     with pytest.raises(RuntimeError, match="every controller was tried"):
         selector.ask()
+
+
+@pytest.mark.parametrize("scale", [0.01, 30.0])
+@pytest.mark.parametrize("name", NAMES)
+def test_units_and_zero_of_the_objective_do_not_matter(name, scale):
+    prior, changed = WORLD.prior(), lambda objectives: scale * objectives - 500
+    moved = Prior(changed(prior.objectives), prior.measures, changed(prior.min_objective))
+    scaled = replace(TABLE, objectives=changed(TABLE.objectives), noise=scale * TABLE.noise)
+    a, b = make(name), make_selector(name, Context(moved, trials=TRIALS, table=scaled))
+    for _ in range(TRIALS):
+        row = a.ask()
+        assert b.ask() == row
+        objective, shown = float(TABLE.objectives[5, row]), TABLE.evidence[5, row]
+        a.tell(row, Outcome(objective, False, shown))
+        b.tell(row, Outcome(changed(objective), False, shown))
+    np.testing.assert_allclose(b.predicted, changed(a.predicted), atol=3e-3 * scale)
 
 
 def test_map_bo_has_the_constants_of_2015():
