@@ -59,11 +59,7 @@ def same_places(one, other, pose):
 
 
 def hangs_on(model, body, root):
-    while body:
-        if body == root:
-            return True
-        body = model.body_parentid[body]
-    return False
+    return body == root or (body > 0 and hangs_on(model, model.body_parentid[body], root))
 
 
 @pytest.mark.parametrize(("name", "leg"), LEGS)
@@ -116,8 +112,8 @@ def test_weak_motors_give_a_share_of_any_torque(name, joint):
     others = [other for other in robot.description.joints if other != joint]
     saturated = 0
     for seed in range(20):
-        pose, control = random_pose(robot, seed), rng.uniform(-1, 1, robot.physics.nu)
-        control *= robot.physics.actuator_ctrlrange[:, 1]
+        pose = random_pose(robot, seed)
+        control = rng.uniform(-1, 1, robot.physics.nu) * robot.physics.actuator_ctrlrange[:, 1]
         torques = []
         for model in (robot.physics, weak.physics):
             data = posed(model, pose)
@@ -127,10 +123,8 @@ def test_weak_motors_give_a_share_of_any_torque(name, joint):
             torques.append({name: float(data.joint(name).qfrc_actuator[0]) for name in [joint, *others]})
         assert torques[1][joint] == pytest.approx(0.3 * torques[0][joint])
         assert all(torques[1][other] == torques[0][other] for other in others)
-        saturated += (
-            abs(torques[0][joint])
-            == robot.physics.actuator(robot.description.joints.index(joint)).forcerange[1]
-        )
+        limit = robot.physics.actuator(robot.description.joints.index(joint)).forcerange[1]
+        saturated += abs(torques[0][joint]) == limit
     assert saturated > 0 or joint not in ("swing", "push")  # those whose force is limited
 
 
@@ -253,11 +247,8 @@ def test_a_load_lies_on_top_and_touches_nothing(name):
     np.testing.assert_allclose(other.xipos[cube][:2], one.body(torso).xipos[:2], atol=1e-9)
     bottom = other.xipos[cube][2] - model.geom_size[geom][2]
     tops = one.geom_xpos[:, 2] + robot.model.geom_rbound
-    assert (
-        one.body(torso).xipos[2]
-        < bottom
-        < 1e-9 + tops[robot.model.geom_bodyid == robot.model.body(torso).id].max()
-    )
+    top = tops[robot.model.geom_bodyid == robot.model.body(torso).id].max()
+    assert one.body(torso).xipos[2] < bottom < top + 1e-9
     np.testing.assert_allclose(8 * np.prod(model.geom_size[geom]), 2 / 2700)
 
 

@@ -25,8 +25,6 @@ from robots.errors import InvalidValueError
 from robots.link.driving import HOLD, Keeper, Motion
 from robots.link.keeper import KeeperProcess
 from robots.link.link import LinkError
-from robots.link.messages import MotorCommand
-from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedRobot
 from robots.pose import Pose
 from robots.robot import find_robot
@@ -34,7 +32,7 @@ from robots.simulation.trace import TraceColumns
 from tests.adapt.mission.small import small_hexapod
 from tests.adapt.mission.test_knowledge import known
 from tests.robots.link.lossy import bad_network
-from tests.robots.link.test_link import free_port
+from tests.robots.link.test_link import free_port, serving
 from tests.robots.link.virtual import SimulatedLink
 
 WHOLE = small_hexapod()[0]
@@ -269,47 +267,29 @@ def test_a_lost_robot_ends_the_world_and_is_damped_in_the_end() -> None:
         KeeperProcess(ROBOT, f"tcp://127.0.0.1:{free_port()}", None)
 
 
-class Answered(RobotServer):
-    """A robot in this process, of which a test sees what its motors are told."""
-
-    def __init__(self, address: str) -> None:
-        self.stiff: list[tuple[float, bool]] = []
-        robot = SimulatedRobot(ROBOT, ROBOT)
-        step = robot.step
-        robot.step = lambda told: (self.note(told), step(told))[1]  # type: ignore[method-assign]
-        super().__init__(robot, address)
-
-    def note(self, told: tuple[MotorCommand, ...]) -> None:
-        self.stiff.append((time.monotonic(), any(command.mode for command in told)))
-
-
 @contextmanager
-def watched() -> Iterator[tuple[str, Answered]]:
-    address, over = f"tcp://127.0.0.1:{free_port()}", threading.Event()
-    server = Answered(address)
-    thread = threading.Thread(target=server.run, args=(over.is_set,))
-    thread.start()
-    try:
-        yield address, server
-    finally:
-        over.set()
-        thread.join()
-        server.close()
+def watched() -> Iterator[tuple[str, list[tuple[float, bool]]]]:
+    """The address of a robot in this process, and when its motors were told to be stiff or not."""
+    stiff: list[tuple[float, bool]] = []
+    with serving(ROBOT) as (address, server):
+        step, note = server._robot.step, lambda told: any(command.mode for command in told)
+        server._robot.step = lambda told: (stiff.append((time.monotonic(), note(told))), step(told))[1]
+        yield address, stiff
 
 
 @pytest.mark.real_time
 def test_a_keeper_that_stops_leaves_the_robot_damped_and_is_given_up() -> None:
-    with watched() as (address, server):
+    with watched() as (address, stiff):
         with over(address) as world:
             world.stand(10)
-            assert server.stiff[-1][1]
+            assert stiff[-1][1]
             os.kill(world._driver._process.pid, signal.SIGSTOP)
             began = time.monotonic()
             with pytest.raises(LinkError, match="hung, and was ended"):
                 world.stand(100)
             assert time.monotonic() - began < 8
         assert time.monotonic() - began < 12
-        assert not any(was for when, was in server.stiff if when > began + 0.3)
+        assert not any(was for when, was in stiff if when > began + 0.3)
 
 
 SCRIPT = """
@@ -321,14 +301,14 @@ print("never")
 
 @pytest.mark.real_time
 def test_a_script_without_a_guard_ends_in_a_sentence(tmp_path: Path) -> None:
-    with watched() as (address, server):
+    with watched() as (address, stiff):
         (tmp_path / "walk.py").write_text(SCRIPT.format(address=address))
         command = [sys.executable, str(tmp_path / "walk.py")]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].endswith('does so under `if __name__ == "__main__":`')
         assert done.stderr.count("Traceback") == 1  # of the script itself
-        assert not any(was for _, was in server.stiff)
+        assert not any(was for _, was in stiff)
 
 
 WALKING = """
@@ -347,17 +327,17 @@ if __name__ == "__main__":
 
 @pytest.mark.real_time
 def test_a_mission_that_is_stopped_leaves_the_robot_damped(tmp_path: Path) -> None:
-    with watched() as (address, server):
+    with watched() as (address, stiff):
         (tmp_path / "walk.py").write_text(WALKING.format(address=address))
         with subprocess.Popen([sys.executable, str(tmp_path / "walk.py")]) as process:
             try:
                 until = time.monotonic() + 120
-                while not any(was for _, was in server.stiff) and time.monotonic() < until:
+                while not any(was for _, was in stiff) and time.monotonic() < until:
                     time.sleep(0.05)
                 time.sleep(3.0 + HOLD)
             finally:
                 process.kill()
-        began = next(when for when, was in server.stiff if was)
-        late = [was for when, was in server.stiff if when > began + 2.9 + HOLD]
+        began = next(when for when, was in stiff if was)
+        late = [was for when, was in stiff if when > began + 2.9 + HOLD]
         assert late
         assert not any(late)

@@ -57,9 +57,8 @@ def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> Non
         assert expected.noise[number] == pytest.approx(objectives.std(axis=1, ddof=1), rel=1e-3)
         assert expected.falls[number] == pytest.approx(found.fell.reshape(k, EPISODES).mean(axis=1))
         assert expected.evidence[number] == pytest.approx(evidence.mean(axis=1), rel=1e-4, abs=1e-6)
-        assert expected.evidence_std[number] == pytest.approx(
-            evidence.std(axis=1, ddof=1), rel=1e-4, abs=1e-5
-        )
+        spread = evidence.std(axis=1, ddof=1)
+        assert expected.evidence_std[number] == pytest.approx(spread, rel=1e-4, abs=1e-5)
     assert expected.evidence.shape == (len(CONDITIONS), k, len(expected.evidence_names))
     assert not np.array_equal(expected.objectives[0], expected.objectives[1])
 
@@ -75,12 +74,8 @@ def test_a_rehearsal_on_randomised_models_is_one_of_the_same_repertoire(repertoi
         damage = parse_damage(text, repertoire.robot)
         solutions = np.repeat(repertoire.elites.solutions, 2, axis=0)
         k = len(repertoire)
-        found = Threads(1).run(
-            ModelBatch(*[damage.apply(model) for model in models]),
-            solutions,
-            np.tile(seeds, k),
-            models=np.tile([0, 1], k),
-        )
+        batch = ModelBatch(*[damage.apply(model) for model in models])
+        found = Threads(1).run(batch, solutions, np.tile(seeds, k), models=np.tile([0, 1], k))
         means = found.objectives.reshape(k, 2).mean(axis=1)
         assert table.objectives[number] == pytest.approx(means, rel=1e-5)
     write_table(tmp_path / "table.h5", table, evaluation.identity)

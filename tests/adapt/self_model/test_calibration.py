@@ -84,10 +84,9 @@ def test_a_file_holds_it(tmp_path):
     assert read_randomization(path) == calibrated().randomization
     with pytest.raises(InvalidFileError, match="another robot, hexapod"):
         read_calibration(path, load_robot("ant"))
+    newer = dataclasses.replace(robot, xml=robot.xml.replace("</mujoco>", "<!-- --></mujoco>"))
     with pytest.raises(InvalidFileError, match="another version, hexapod"):
-        read_calibration(
-            path, dataclasses.replace(robot, xml=robot.xml.replace("</mujoco>", "<!-- --></mujoco>"))
-        )
+        read_calibration(path, newer)
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(InvalidFileError):
         read_calibration(path, robot)

@@ -38,18 +38,14 @@ def test_what_a_trace_says() -> None:
     trace[20:40, AT.contact + list(ROBOT.description.feet).index("left_front")] = 1
     found = values(features, trace)
     assert found[f"encoders: {JOINT} range [rad]"] == pytest.approx(0.2 * np.pi / 2, rel=0.01)
-    assert found[f"encoders: {JOINT} spread of error [rad]"] == pytest.approx(
-        0.1 * np.pi / 2 / 2**0.5, rel=0.01
-    )
+    spread = 0.1 * np.pi / 2 / 2**0.5
+    assert found[f"encoders: {JOINT} spread of error [rad]"] == pytest.approx(spread, rel=0.01)
     assert found[f"currents: {JOINT} mean torque [N m]"] == pytest.approx(0.5)
     assert found["odometry: x in window 3 [m]"] == pytest.approx(0.19)
     assert found["contacts: left_front in window 2 [share]"] == 1
     assert found["imu: turn in window 4 [rad]"] == pytest.approx(0.2, abs=1e-5)  # and not nearly a whole turn
-    others = {name: value for name, value in found.items() if name.startswith(("encoders", "currents"))}
-    assert {value for name, value in others.items() if JOINT not in name} == {
-        0,
-        1,
-    }  # motors at rest do as usual
+    others = [name for name in found if name.startswith(("encoders", "currents")) and JOINT not in name]
+    assert {found[name] for name in others} == {0, 1}  # motors at rest do as usual
 
 
 def test_error_is_to_where_the_servo_was_told_to_go() -> None:
@@ -103,16 +99,9 @@ def test_the_share_of_its_torque_that_a_weak_motor_gives() -> None:
     robot, gait = load_robot("hexapod").with_episode_steps(100), np.full((1, 36), 0.5, np.float32)
     gait[:, 0::3] = 0.9
     weak = parse_damage(f"joint={JOINT}:weak@0.3", robot).apply(robot)
-    traces = Threads(1).run(
-        ModelBatch(robot, weak),
-        np.repeat(gait, 2, axis=0),
-        np.zeros(2, int),
-        models=np.arange(2),
-        request=Request(traces=True),
-    )
-    assert traces.traces is not None
-    features = Features(robot)
-    found = [values(features, trace) for trace in traces.traces]
+    batch, twice, asked = ModelBatch(robot, weak), np.repeat(gait, 2, axis=0), Request(traces=True)
+    walked = Threads(1).run(batch, twice, np.zeros(2, int), models=np.arange(2), request=asked)
+    found = [values(Features(robot), trace) for trace in walked.traces]
     shares = [one[f"encoders+currents: {JOINT} share of usual torque [1]"] for one in found]
     assert shares[1] == pytest.approx(0.3 * shares[0], abs=0.05)
     assert shares[0] == pytest.approx(1, abs=0.15)

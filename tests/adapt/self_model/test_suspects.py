@@ -31,9 +31,8 @@ def test_every_fault_of_a_robot_is_a_damage_of_it(name: str) -> None:
     assert closed_loop == (("all", "noisy-sensor") in suspects.table) == (name != "hexapod")
     for single in suspects.singles():
         assert parse_damage(str(single), robot) == suspects.combine([single])
-    assert len(suspects.singles(least=10**6)) == len(suspects.singles()) + 2 * len(
-        [suspect for suspect in suspects.table.values() if suspect.strengths.graded]
-    )
+    graded = [suspect for suspect in suspects.table.values() if suspect.strengths.graded]
+    assert len(suspects.singles(least=10**6)) == len(suspects.singles()) + 2 * len(graded)
     for suspect in suspects.table.values():
         assert suspect.strengths.high > suspect.strengths.low or suspect.strengths.grid
         if suspect.strengths.high > suspect.strengths.low:
@@ -46,9 +45,8 @@ def test_every_fault_of_a_robot_is_a_damage_of_it(name: str) -> None:
 
 def test_no_more_than_four_at_once_and_none_that_contradict_each_other() -> None:
     suspects = Suspects(load_robot("hexapod"))
-    weak = [
-        suspects.table[f"joint={joint}", "weak"].at(0.5) for joint in suspects.parts.robot.description.joints
-    ]
+    joints = suspects.parts.robot.description.joints
+    weak = [suspects.table[f"joint={joint}", "weak"].at(0.5) for joint in joints]
     assert str(suspects.combine(weak[:MOST_AT_ONCE])).count("+") == MOST_AT_ONCE - 1
     assert suspects.combine(weak[: MOST_AT_ONCE + 1]) is None
     assert suspects.combine([weak[0], suspects.table["joint=left_front_coxa", "weak"].at(0.2)]) is None
@@ -90,11 +88,8 @@ def test_families_can_be_left_out() -> None:
 def test_what_is_compiled_is_kept_and_damage_is_the_same_as_applied() -> None:
     repertoire = small_repertoire()
     twin, robot = Twin(Thinking(repertoire)), repertoire.robot
-    for text in (
-        "front_left:lost+joint=back_left_hip:weak@0.3",
-        "joint=back_left_hip:bent@20",
-        "floor:slope@5",
-    ):
+    lost_and_weak = "front_left:lost+joint=back_left_hip:weak@0.3"
+    for text in (lost_and_weak, "joint=back_left_hip:bent@20", "floor:slope@5"):
         damage = parse_damage(text, robot)
         quick, thorough = twin.robot_with(damage).physics, damage.apply(robot).physics
         for field in ("body_mass", "body_ipos", "geom_pos", "actuator_gear", "dof_invweight0"):
