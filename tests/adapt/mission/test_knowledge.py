@@ -16,28 +16,19 @@ from adapt.mission.knowledge import Knowledge, thinking_rate
 from adapt.mission.monitor import Monitor
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import Stretch, World
-from adapt.rehearsal.table import Table
 from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import choose_selector
 from adapt.self_model.twin import Run
-from repertoire.repertoire import Repertoire
 from robots.pose import Pose
 from robots.robot import load_robot
 from robots.simulation.threads import Threads
 
 
-def known(
-    gaits: Repertoire,
-    table: Table | None,
-    selector: str = "rehearsed",
-    world: World | None = None,
-    refinement: int = 0,
-) -> Knowledge:
+def known(gaits, table, selector="rehearsed", world: World | None = None, refinement=0) -> Knowledge:
     request = MissionRequest(selector=selector, refine=refinement, think_episodes=10)
     entry, world = choose_selector(selector, table), world or SimulatedWorld(gaits.robot, [], seed=1)
-    found = Knowledge(
-        gaits, entry, table, world, request, healthy=None, backend=Threads(1), on_refined=lambda *_: None
-    )
+    others = {"healthy": None, "backend": Threads(1), "on_refined": lambda *_: None}
+    found = Knowledge(gaits, entry, table, world, request, **others)
     found.prepare()
     return found
 

@@ -50,9 +50,8 @@ def watching(hexapod, request: pytest.FixtureRequest) -> Watching:
     return Watching(repertoire.robot, twin, Monitor(twin, repertoire.robot), row)
 
 
-@pytest.mark.parametrize(
-    "watching", [("currents",)], indirect=True
-)  # which tell at once that motors are dead
+# without currents, which tell at once that motors are dead
+@pytest.mark.parametrize("watching", [("currents",)], indirect=True)
 def test_the_monitor_knows_a_healthy_gait_from_a_damaged_robot(watching: Watching) -> None:
     healthy, lost = watching.traces(Combination(), Lost("left_middle"))
     watching.begin(Combination())
@@ -126,9 +125,8 @@ def test_the_monitor_takes_noise_or_a_jammed_motor_for_no_repair(
 def test_the_monitor_takes_no_robot_that_differs_from_its_model_for_a_damaged_one(watching: Watching) -> None:
     bodies = [randomised(watching.robot, seed) for seed in range(100, 106)]
     solutions, numbers = watching.twin.solutions([watching.row] * 6), np.arange(6)
-    walked = ALL_CORES.run(
-        ModelBatch(*bodies), solutions, numbers, models=numbers, request=Request(traces=True)
-    )
+    asked = Request(traces=True)
+    walked = ALL_CORES.run(ModelBatch(*bodies), solutions, numbers, models=numbers, request=asked)
     for trace in walked.traces:
         watching.begin(Combination())
         assert not any(watching.alarms(trace))

@@ -59,18 +59,9 @@ class World:
         speed = np.maximum(speed * (1 + 0.15 * odd[:, 1]), 0.0) * (1 - fall)
         heading = 3 * twist + 0.2 * odd[:, 2]
         power = (push**2).sum(axis=1) * 3
-        evidence = np.column_stack(
-            [
-                contact,
-                0.4 * speed,
-                speed * np.sin(heading),
-                np.sin(heading),
-                np.cos(heading),
-                power,
-                1 - 0.5 * fall,
-            ]
-        )
-        return speed, fall, evidence
+        sine, cosine = np.sin(heading), np.cos(heading)
+        shown = contact, 0.4 * speed, speed * sine, sine, cosine, power, 1 - 0.5 * fall
+        return speed, fall, np.column_stack(shown)
 
     def table(self, damages: tuple[str, ...], *, episodes: int = 2, seed: int = 1) -> Table:
         """What so many episodes of all controllers under each damage would have measured."""

@@ -72,17 +72,8 @@ def by_falls_alone():
 
 
 def test_posterior_is_that_of_brute_force():
-    settings = RehearsedSettings(
-        levels=LEVELS,
-        tolerances=EXACT,
-        healthy=0.2,
-        unknown=0.1,
-        pairs=0.0,
-        exponent=1.5,
-        cost=0.03,
-        by_falls=0.4,
-        memory=1e9,
-    )
+    weighing = {"healthy": 0.2, "unknown": 0.1, "pairs": 0.0, "by_falls": 0.4, "memory": 1e9}
+    settings = RehearsedSettings(levels=LEVELS, tolerances=EXACT, exponent=1.5, cost=0.03, **weighing)
     selector = Rehearsed(Context(WORLD.prior(), trials=9, table=QUIET), settings=settings)
     at_first = 0.6 * np.r_[0.28, np.full(len(TABLE) - 1, 0.72 / (len(TABLE) - 1))] @ TABLE.falls
     at_first += 0.4 * TABLE.falls.mean(axis=0)

@@ -17,11 +17,8 @@ LOST, DEAD = (parse_damage(f"left_front:{kind}", short_gaits().robot) for kind i
 
 
 def relearner() -> Relearner:
-    refinement = RefinementSettings(episodes=40, batch_size=4)
-    thinking = Thinking(
-        short_gaits(), 10, objective=Progress(0.1, STEPS), refinement=refinement, backend=Threads(1)
-    )
-    return Relearner(Twin(thinking), seed=1)
+    settings = {"refinement": RefinementSettings(episodes=40, batch_size=4), "backend": Threads(1)}
+    return Relearner(Twin(Thinking(short_gaits(), 10, objective=Progress(0.1, STEPS), **settings)), seed=1)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +47,9 @@ def test_a_gait_is_rehearsed_as_the_others_were() -> None:
     gaits = short_gaits(6)
     table = rehearsed_table(rehearsed(gaits, "left_front:lost", episodes=3))
     found, known = relearner(), Progress(0.1, STEPS).of_table(table)
-    rows = [
-        int(np.argmax((short_gaits().elites.solutions == one).all(axis=1))) for one in gaits.elites.solutions
-    ]
-    for place, row in enumerate(rows[:3]):
+    solutions = short_gaits().elites.solutions
+    for place, one in enumerate(gaits.elites.solutions[:3]):
+        row = int(np.argmax((solutions == one).all(axis=1)))
         column, measures = found.rehearse(row, known)
         assert column.conditions == table.conditions
         assert column.evidence.shape == (2, 1, len(table.evidence_names))
