@@ -203,16 +203,12 @@ def test_what_helps_on_one_side_helps_on_the_other_without_a_search(strong, one_
     assert (search.parent, search.episodes, search.rounds) == (12, 0, 0)
     assert search.before < below * work.healthy <= search.after
     assert (work.done, work.finished) == (work.total, True)
-    assert told == [
-        f"{MIRRORED}: {search.before:.2f} -> {search.after:.2f} m ({search.after / work.healthy:.0%}), the "
-        "mirror image of a gait"
-    ]
-    walked = ALL_CORES.run(
-        ModelBatch(parse_damage(MIRRORED, known.robot).apply(known.robot)),
-        np.tile(image, (20, 1)),
-        np.arange(50, 70),
-    ).distances.mean()
-    assert walked == pytest.approx(search.after, abs=0.1)
+    share = f"{search.after / work.healthy:.0%}"
+    gain = f"{search.before:.2f} -> {search.after:.2f} m ({share})"
+    assert told == [f"{MIRRORED}: {gain}, the mirror image of a gait"]
+    batch = ModelBatch(parse_damage(MIRRORED, known.robot).apply(known.robot))
+    walked = ALL_CORES.run(batch, np.tile(image, (20, 1)), np.arange(50, 70)).distances
+    assert walked.mean() == pytest.approx(search.after, abs=0.1)
     kept = work.strengthened().specialists
     assert (kept.episodes[-1], kept.damages[-1]) == (0, (MIRRORED,))
     words = work.strengthened().facts()["  row 13"]

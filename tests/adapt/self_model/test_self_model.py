@@ -181,13 +181,8 @@ def rehearsal(conditions: tuple[str, ...]) -> Table:
     damages = [parse_damage(text, gaits.robot) for text in conditions]
     found = twin.run([Run(damage, row, 5) for damage in damages for row in range(len(gaits))])
     shape = (len(conditions), len(gaits), 1)
-    return tabulate(
-        found.objectives.reshape(shape),
-        found.fell.reshape(shape),
-        np.zeros((*shape, 1)),
-        conditions=conditions,
-        evidence_names=("none",),
-    )
+    measured = found.objectives.reshape(shape), found.fell.reshape(shape), np.zeros((*shape, 1))
+    return tabulate(*measured, conditions=conditions, evidence_names=("none",))
 
 
 class Robot:
@@ -197,13 +192,9 @@ class Robot:
         self.text, self.repertoire = text, short_gaits()
         elites = self.repertoire.elites
         limits = {"episodes": 500, "without": JOINTS, "backend": Threads(2)} | thinking
-        self.context = Context(
-            Prior(elites.objectives, elites.measures, 0.0),
-            trials=8,
-            seed=1,
-            table=rehearsal((HEALTHY, *library)) if library else None,
-            thinking=Thinking(self.repertoire, **limits),
-        )
+        prior, thinking = Prior(elites.objectives, elites.measures, 0.0), Thinking(self.repertoire, **limits)
+        table = rehearsal((HEALTHY, *library)) if library else None
+        self.context = Context(prior, trials=8, seed=1, table=table, thinking=thinking)
 
     @cached_property
     def selector(self) -> Selector:
