@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from robots.robot import load_robot
 from robots.simulation.threads import ALL_CORES
 from suites.requests import FEW_TRIALS
 from suites.study import Study, run_trial
+from suites.twelve import suite as module
 from suites.twelve.report import runs_table
 from suites.twelve.results import TwelveRecord
 from suites.twelve.suite import BEST, PREPARED, TwelveSuite, listed_damages
@@ -85,6 +87,38 @@ def test_shares_are_of_the_intact_progress_and_pairs_stand_apart(tmp_path: Path)
     assert (cells[1][:2], cells[2][:2]) == ("75", "50")
     assert cells[5:9] == ["50", "4", "20", "30"]
     assert row(report.read_text(), "old gait")[0].startswith("25")
+
+
+def test_the_first_better_gait_is_another_one_that_walked_a_tenth_farther(monkeypatch) -> None:
+    walked = [
+        (0, 1.0, False),
+        (1, 1.3, False),
+        (2, 3.0, True),
+        (0, 3.0, False),
+        (3, 1.5, False),
+        (4, 9.0, False),
+    ]
+
+    def recovered(*_, on_trial, **__) -> Mock:
+        trials = [Mock(row=row, distance=distance, fell=fell) for row, distance, fell in walked]
+        for number, one in enumerate(trials):
+            monkeypatch.setattr(module.time, "perf_counter", lambda number=number: number + 1.0)
+            on_trial(one)
+        after = Mock(distance=2.0, falls=1, episodes=10)
+        return Mock(
+            trials=trials,
+            healthy=Mock(distance=4.0),
+            incumbent=0,
+            recovered=after,
+            broken=after,
+            diagnosis={},
+            falls=1,
+        )
+
+    monkeypatch.setattr(module, "recover", recovered)
+    monkeypatch.setattr(module.time, "perf_counter", lambda: 0.0)
+    one = suite("random")
+    assert one.run(one.plan()[0], Path(), lambda _: None).better_after == 5.0
 
 
 def test_what_cannot_be_is_refused() -> None:
