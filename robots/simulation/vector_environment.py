@@ -109,12 +109,11 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
         infos = self._infos()
         self._ended[:] = over
         if self._mode == AutoresetMode.SAME_STEP and over.any():
-            infos |= {"final_obs": np.full(self.num_envs, None, object), "_final_obs": over}
-            infos["final_info"] = {name: values.copy() for name, values in self._infos().items()}
+            last = np.full(self.num_envs, None, object)
             for n in np.flatnonzero(over):
-                infos["final_obs"][n] = self._steppers[n].state.observation.copy()
+                last[n] = self._steppers[n].state.observation.copy()
                 self._begin(int(n), None)
-            infos |= self._infos()
+            infos = {**self._infos(), "final_obs": last, "_final_obs": over, "final_info": infos}
             self._ended[:] = False
         return self._observations(), rewards, terminated, truncated, infos
 

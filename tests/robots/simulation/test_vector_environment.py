@@ -1,4 +1,4 @@
-"""Many robots in one environment: the same as one beside the other, and what Gymnasium's wrappers see."""
+"""Many robots in one environment: each walks as it does by itself, and what Gymnasium's wrappers see."""
 
 from collections.abc import Iterator
 
