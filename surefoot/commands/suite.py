@@ -1,13 +1,14 @@
 """`surefoot suite`: the studies of the field."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from adapt.requests import RecoveryRequest
 from robots.errors import InvalidValueError
 from suites.requests import FEW_TRIALS, RECOVERIES, MissionStudy, TransferRequest
 from surefoot.commands.console import (
@@ -21,6 +22,7 @@ from surefoot.commands.console import (
     Whole,
     cluster_options,
     console,
+    rehearsal_option,
     seed_option,
 )
 from surefoot.commands.options import (
@@ -34,7 +36,9 @@ from surefoot.commands.options import (
 from surefoot.progress import study_bar
 
 if TYPE_CHECKING:
-    from robots.simulation.backend import Backend
+    from adapt.damage.damage import Damage
+    from adapt.rehearsal.table import Table
+    from repertoire.repertoire import Repertoire
     from suites.suite import Suite
 
 
@@ -68,7 +72,7 @@ class Rates(Names):
 
 
 def study_options(name: str, *, simulated: bool = False) -> Decorator:
-    """Give a command the options of every study, which are arguments of `run_study`, and a seed.
+    """Give a command the options of every study, see `run_study`, and a seed.
 
     Args:
         name: of the study, and of its folder by default.
@@ -92,24 +96,24 @@ def study_options(name: str, *, simulated: bool = False) -> Decorator:
     )
 
 
-def run_study(
-    suite: "Suite",
-    *,
-    cores: int | None,
-    dry_run: bool,
-    report: bool,
-    out: Path,
-    threads: "Backend | None" = None,
-) -> None:
-    """Say how many trials a study has, run what is not done, and report; see the options.
+def run_study(make: "Callable[..., Suite]", given: dict[str, Any], **settings: Any) -> None:
+    """Say how many trials a study has, run what is not done, and report.
 
-    In place of threads of this machine a backend may run the episodes.
+    Args:
+        make: makes the study.
+        given: options of its command: those of `study_options`, where a backend may take the place of threads
+            of this machine, and others that the study has; what is None is left to it.
+        **settings: what else it has.
     """
     from robots.simulation.threads import available_cores
     from suites.study import Study
 
+    cores, dry_run, report, out, backend = (
+        given.pop(name, None) for name in ("cores", "dry_run", "report", "out", "threads")
+    )
+    suite = make(**settings, **{name: value for name, value in given.items() if value is not None})
     remarks = suite.check()
-    suite, together = suite.share_cores(cores or available_cores(), threads)
+    suite, together = suite.share_cores(cores or available_cores(), backend)
     study = Study(suite, out)
     for remark in remarks:
         console.print(f"note: {remark}")
@@ -128,6 +132,35 @@ def run_study(
             raise
     for path in study.report(study.all_results()):
         console.print(f"saved {path}")
+
+
+def _repertoire_options(damages: str) -> Decorator:
+    """Give a command the repertoire FILE, its rehearsal as `library`, and a list of damages; None without.
+
+    Args:
+        damages: what breaks by default, in words.
+    """
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        @click.argument("file", type=RepertoireFile)
+        @rehearsal_option
+        @click.option(
+            "--damages", "listed", type=AnyPath, help=f"YAML list of damages.  [default: {damages}]"
+        )
+        @wraps(command)
+        def opened(file: Path, rehearsal: Path | None, listed: Path | None, **options: Any) -> None:
+            from adapt.damage.text import read_damages
+            from adapt.selectors.catalogue import find_table
+            from repertoire.storage.repertoires import read_repertoire
+
+            repertoire = read_repertoire(file)
+            library, _ = find_table(repertoire, file, None, rehearsal)
+            found = tuple(read_damages(listed, repertoire.robot)) if listed else None
+            command(repertoire=repertoire, library=library, damages=found, **options)
+
+        return opened
+
+    return add
 
 
 def _options(evaluations: int) -> Decorator:
@@ -236,19 +269,14 @@ def _run(name: str, given: dict[str, Any], **settings: Any) -> None:
         settings["variants"] = algorithm_variants(algorithms)
     if rates := given.pop("learning_rates", None):
         settings["variants"] = learning_rate_variants(rates)
-    for option in ("domains", "evaluations", "trials", "episodes", "episode_steps", "seed"):
-        if option in given:
-            settings[option] = given.pop(option)
-    run_study(paper_suite(published_study(name), **settings), **given)
+    run_study(partial(paper_suite, published_study(name)), given, **settings)
 
 
 @suite.command("recovery")
-@click.argument("file", type=RepertoireFile)
-@click.option("--rehearsal", type=AnyPath, help="The library, a rehearsal.  [default: FILE-rehearsal]")
+@_repertoire_options("a list for the robot")
 @click.option(
     "--elites", "elites_only", is_flag=True, help="Choose among the elites, without the specialists."
 )
-@click.option("--damages", type=AnyPath, help="YAML list of damages.  [default: a list for the robot]")
 @click.option(
     "--selectors",
     type=Names(),
@@ -276,13 +304,11 @@ def _run(name: str, given: dict[str, Any], **settings: Any) -> None:
 @request_options(RECOVERIES, "trials", "think_episodes", "refine", "objective")
 @study_options("recovery", simulated=True)
 def recovery(
-    file: Path,
-    rehearsal: Path | None,
+    repertoire: "Repertoire",
+    library: "Table | None",
     elites_only: bool,
-    damages: Path | None,
     selectors: tuple[str, ...] | None,
     tracks: tuple[str, ...] | None,
-    request: RecoveryRequest,
     **options: Any,
 ) -> None:
     """Break the robot of the repertoire FILE in many ways, and compare how selectors recover.
@@ -290,28 +316,20 @@ def recovery(
     Every trial is simulated. The seed also draws the random faults. Do not use seeds 4, 40 and 41: the
     selectors were tuned on them.
     """
-    from adapt.damage.text import read_damages
-    from adapt.selectors.catalogue import find_table
-    from repertoire.storage.repertoires import read_repertoire
     from suites.recovery.suite import RecoverySuite, default_selectors
     from suites.recovery.tracks import find_tracks
 
-    chosen, repertoire = find_tracks(tracks), read_repertoire(file)
-    library, _ = find_table(repertoire, file, None, rehearsal)
     if elites_only:
         library = library and library.first(len(repertoire.elites))
         repertoire = replace(repertoire, specialists=None)
-    names = ("faults", "seeds", "noise", "seed")
-    suite = RecoverySuite(
+    run_study(
+        RecoverySuite,
+        options,
         repertoire=repertoire,
         library=library,
-        tracks=chosen,
-        request=request,
+        tracks=find_tracks(tracks),
         selectors=selectors or default_selectors(),
-        damages=tuple(read_damages(damages, repertoire.robot)) if damages else None,
-        **{name: value for name in names if (value := options.pop(name)) is not None},
     )
-    run_study(suite, **options)
 
 
 @suite.command("transfer")
@@ -327,7 +345,7 @@ def recovery(
     ),
 )
 @study_options("transfer", simulated=True)
-def transfer(files: tuple[Path, ...], request: TransferRequest, seed: int, **options: Any) -> None:
+def transfer(files: tuple[Path, ...], **options: Any) -> None:
     """Let the best gaits of the repertoires FILES walk where they were not trained, and recover there.
 
     Robots of gap and wide have other masses, friction, motors and delay than the model of the gaits; those of
@@ -343,45 +361,26 @@ def transfer(files: tuple[Path, ...], request: TransferRequest, seed: int, **opt
     if len(set(labels)) < len(labels):
         raise InvalidValueError(f"repertoires must have different names, not {', '.join(labels)}")
     repertoires = {label: read_repertoire(file) for label, file in zip(labels, files, strict=True)}
-    run_study(TransferSuite(repertoires=repertoires, request=request, seed=seed), **options)
+    run_study(TransferSuite, options, repertoires=repertoires)
 
 
 @suite.command("mission")
-@click.argument("file", type=RepertoireFile)
-@click.option("--rehearsal", type=AnyPath, help="Its rehearsal.  [default: FILE-rehearsal if it is there]")
-@click.option(
-    "--damages",
-    type=AnyPath,
-    help="YAML list of damages.  [default: each leg lost and dead; with six legs also pairs lost]",
-)
+@_repertoire_options("each leg lost and dead; with six legs also pairs lost")
 @request_options(MissionStudy, "tasks", "worlds", "goal", "within", "refine", "max_falls", "seeds")
 @study_options("mission")
-def mission(
-    file: Path, rehearsal: Path | None, damages: Path | None, request: MissionStudy, seed: int, **options: Any
-) -> None:
+def mission(**options: Any) -> None:
     """Break the robot of the repertoire FILE on its way, and measure what becomes of its missions.
 
     A mission is compared with robots that are told at once what broke, that walk on as if nothing had, or
     that stay with the old gait.
     """
-    from adapt.damage.text import read_damages
-    from adapt.selectors.catalogue import find_table
-    from repertoire.storage.repertoires import read_repertoire
     from suites.mission.suite import MissionSuite
 
-    repertoire = read_repertoire(file)
-    library, _ = find_table(repertoire, file, None, rehearsal)
-    listed = tuple(read_damages(damages, repertoire.robot)) if damages else None
-    suite = MissionSuite(repertoire=repertoire, library=library, damages=listed, request=request, seed=seed)
-    run_study(suite, **options)
+    run_study(MissionSuite, options)
 
 
 @suite.command("twelve")
-@click.argument("file", type=RepertoireFile)
-@click.option("--rehearsal", type=AnyPath, help="Its rehearsal.  [default: FILE-rehearsal if it is there]")
-@click.option(
-    "--damages", type=AnyPath, help="YAML list of damages.  [default: twelve for the ant and the hexapod]"
-)
+@_repertoire_options("twelve for the ant and the hexapod")
 @click.option(
     "--rivals",
     type=Names(),
@@ -400,14 +399,10 @@ def mission(
 @request_options(FEW_TRIALS, "trials", "confirmations", "think_episodes", "refine", "sensors", "max_falls")
 @study_options("twelve", simulated=True)
 def twelve(
-    file: Path,
-    rehearsal: Path | None,
-    damages: Path | None,
+    repertoire: "Repertoire",
+    damages: "tuple[Damage, ...] | None",
     rivals: tuple[str, ...] | None,
     prepared: Path | None,
-    seeds: int,
-    request: RecoveryRequest,
-    seed: int,
     **options: Any,
 ) -> None:
     """Let the robot of the repertoire FILE recover in few trials from damages that others chose.
@@ -415,25 +410,17 @@ def twelve(
     What counts is the share of the intact robot's progress after at most five trials, as `surefoot recover`
     makes them. One recovery runs at a time, on all cores.
     """
-    from adapt.damage.text import read_damages
-    from adapt.selectors.catalogue import find_table
     from repertoire.storage.repertoires import read_repertoire
     from suites.twelve.suite import PREPARED, RIVALS, TwelveSuite, listed_damages
 
-    repertoire = read_repertoire(file)
-    library, _ = find_table(repertoire, file, None, rehearsal)
-    robot = repertoire.robot
-    suite = TwelveSuite(
+    run_study(
+        TwelveSuite,
+        options,
         repertoire=repertoire,
-        library=library,
-        damages=tuple(read_damages(damages, robot)) if damages else listed_damages(robot),
+        damages=damages or listed_damages(repertoire.robot),
         rivals=rivals or (*RIVALS, *([PREPARED] if prepared else [])),
         prepared=read_repertoire(prepared) if prepared else None,
-        request=request,
-        seeds=seeds,
-        seed=seed,
     )
-    run_study(suite, **options)
 
 
 @suite.command("faults")
@@ -469,6 +456,4 @@ def faults(
             raise InvalidValueError(f"{file} is a policy: name its robot with --robot")
         else:
             walkers[file.stem] = policy_walker(with_policy(find_robot(robot), file, observes))
-    seeds, seed = options.pop("seeds"), options.pop("seed")
-    found = read_protocol(protocol or STANDARD)
-    run_study(FaultSuite(walkers=walkers, protocol=found, seeds=seeds, seed=seed), **options)
+    run_study(FaultSuite, options, walkers=walkers, protocol=read_protocol(protocol or STANDARD))
