@@ -14,14 +14,13 @@ from repertoire.archives.archive import Elites
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.record import ProblemRecord
 from robots.arrays import any_array
+from robots.controllers.controller import Policy
 from robots.errors import InvalidValueError, shown
 from robots.robot import Robot
 from robots.words import short, version_words
 
 if TYPE_CHECKING:
     import pandas
-
-    from robots.controllers.controller import Policy
 
 _DECILE = 0.1
 _WIDTH = 110  # of a line that outlines a repertoire [characters]
@@ -267,14 +266,12 @@ class Repertoire:
         """Index along each measure of a gait's cell."""
         return tuple(int(i) for i in np.unravel_index(self.gaits.cells[row], self.grid))
 
-    def policy(self, which: Which = "best") -> "Policy":
+    def policy(self, which: Which = "best") -> Policy:
         """One of its controllers, as a function from observations to actions.
 
         Args:
             which: see `find`.
         """
-        from robots.controllers.controller import Policy
-
         return Policy(self.robot.controller, self.gaits.solutions[self.find(which)])
 
     def to_pandas(self, *, solutions: bool = False) -> "pandas.DataFrame":

@@ -21,11 +21,17 @@ from adapt.requests import (
     RehearsalRequest,
     StrengtheningRequest,
 )
+from repertoire.archives.archive import ArchiveSpec
+from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
+from robots.deployment.walk import WALK_EPISODES, Walk
+from robots.description import Randomization
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.files.atomic import file_exists
+from robots.files.atomic import check_writable, file_exists
 from robots.robot import Robot, find_robot
+from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
 from robots.simulation.threads import backend_of
 from surefoot.interrupts import interrupt_flag
 from surefoot.keywords import asked, takes
@@ -40,14 +46,11 @@ if TYPE_CHECKING:
     from adapt.self_model.calibration import Calibration
     from adapt.strengthening import Strengthening
     from repertoire.algorithms.catalogue import AnyAlgorithm
-    from repertoire.archives.archive import ArchiveSpec
     from repertoire.evaluation.correction import Correction
     from repertoire.evaluation.evaluator import Evaluation
-    from repertoire.problems.problem import Problem
     from repertoire.training.log import TrainingLog
     from repertoire.training.training import Training
     from robots.deployment.deployment import Telemetry
-    from robots.simulation.backend import Backend
 
 Source = Repertoire | str | Path
 
@@ -65,14 +68,14 @@ def load(source: str | Path) -> Repertoire:
 
 @takes()
 def train(
-    problem: "Problem | Robot | str | Path",
+    problem: Problem | Robot | str | Path,
     algorithm: "AnyAlgorithm" = "sep-cma-mae",
     *,
     out: str | Path | None = None,
     evaluations: int = 20_000,
     seed: int = 1,
     overwrite: bool = False,
-    threads: "int | Backend | None" = None,
+    threads: int | Backend | None = None,
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
     on_batch: Callable[[dict[str, float]], None] | None = None,
@@ -137,7 +140,7 @@ def train(
 def resume(
     out: str | Path,
     *,
-    threads: "int | Backend | None" = None,
+    threads: int | Backend | None = None,
     checkpoint_seconds: float = 60.0,
     progress: bool = False,
     on_batch: Callable[[dict[str, float]], None] | None = None,
@@ -204,7 +207,7 @@ def recover(
     rehearsal: "Table | str | Path | bool | None" = None,
     calibration: "Calibration | str | Path | None" = None,
     refiner: "Refiner | None" = None,
-    threads: "int | Backend | None" = None,
+    threads: int | Backend | None = None,
     progress: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
     on_progress: Callable[[str, float], None] | None = None,
@@ -255,7 +258,7 @@ def recover(
 
 
 @takes()
-def keep(source: Source, recovery: Recovery, *, threads: "int | Backend | None" = None) -> Repertoire:
+def keep(source: Source, recovery: Recovery, *, threads: int | Backend | None = None) -> Repertoire:
     """The repertoire with the gaits that a recovery refined, as specialists; `recovery.row` is a row of it.
 
     Args:
@@ -303,7 +306,6 @@ def deploy(
         mcap: .mcap to write it to, for Foxglove and Rerun.
     """
     from robots.deployment.deployment import film
-    from robots.files.atomic import check_writable
 
     repertoire, row, _ = chosen(source, gait)
     robot = repertoire.robot if command is None else repertoire.robot.with_command(*command)
@@ -338,7 +340,7 @@ def evaluate(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: "int | Backend | None" = None,
+    threads: int | Backend | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> "Correction":
@@ -381,7 +383,7 @@ def rehearse(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: "int | Backend | None" = None,
+    threads: int | Backend | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> "Table":
@@ -417,7 +419,7 @@ def _rehearsal(
     repertoire: Repertoire,
     damages: Iterable[Damage | str] | Damage | str | None,
     request: RehearsalRequest,
-    backend: "Backend",
+    backend: Backend,
 ) -> "Evaluation":
     from adapt.damage.library import damage_library
     from adapt.rehearsal.rehearsal import rehearsal
@@ -443,7 +445,7 @@ def strengthen(
     rehearsal: "Table | str | Path | None" = None,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: "int | Backend | None" = None,
+    threads: int | Backend | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Repertoire:
@@ -500,7 +502,7 @@ def strengthen(
 
 
 def _save_rehearsed(
-    stronger: Repertoire, work: "Strengthening", out: Path, *, progress: bool, threads: "int | Backend | None"
+    stronger: Repertoire, work: "Strengthening", out: Path, *, progress: bool, threads: int | Backend | None
 ) -> None:
     """Save a strengthened repertoire, and its rehearsal before: once the file is there all is done."""
     from adapt.rehearsal.rehearsal import rehearsed_table
@@ -527,7 +529,7 @@ def _save_rehearsed(
 def merge(
     sources: Sequence[Source] | Source,
     *,
-    archive: "ArchiveSpec | str | Sequence[int] | None" = None,
+    archive: ArchiveSpec | str | Sequence[int] | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
 ) -> Repertoire:
@@ -581,9 +583,6 @@ def show(source: Source, *, picture: str | Path | None = None, history: str | Pa
 
 def _best_walk(repertoire: Repertoire) -> str:
     """How the best gait of a robot goes over the ground, in words."""
-    from robots.deployment.walk import WALK_EPISODES, Walk
-    from robots.seeds import SeedFamily, derive_seeds
-
     seeds = derive_seeds(repertoire.settings.seed, SeedFamily.EVALUATION, 0, WALK_EPISODES)
     walk = Walk.tried(repertoire.robot, repertoire.elites.solutions[repertoire.best()], seeds)
     return f"{walk.words}; {WALK_EPISODES} episodes of the best gait" if walk else "it diverges"
@@ -596,7 +595,7 @@ def calibrate(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
-    threads: "int | Backend | None" = None,
+    threads: int | Backend | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> "Calibration":
@@ -613,7 +612,6 @@ def calibrate(
     from adapt.self_model import calibrating
     from adapt.self_model.calibration import PRIOR, read_traces, write_calibration
     from adapt.self_model.features import check_sensors
-    from robots.description import Randomization
     from robots.randomization import read_randomization
 
     request = asked(CalibrationRequest, settings)

@@ -4,9 +4,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from repertoire.repertoire import Repertoire, Which
 from robots.arrays import real_number
 from robots.errors import InvalidValueError
+from robots.files.atomic import check_writable
 from surefoot.keywords import takes
 from surefoot.shipped import chosen
 
@@ -40,9 +43,6 @@ def drive(
     Returns:
         How it went, in a line.
     """
-    import numpy as np
-
-    from robots.files.atomic import check_writable
     from robots.link.driving import drive as play
     from robots.link.remote import RemoteLink
     from robots.link.telemetry import McapLog, Reading, write_link_csv

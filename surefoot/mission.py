@@ -3,12 +3,13 @@
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adapt.mission import mission
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.log import Event, LogWriter, MissionFacts, MissionResult
 from adapt.mission.world import World
+from adapt.rehearsal.table import Table
 from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import find_selector, find_table
 from repertoire.repertoire import Repertoire
@@ -18,9 +19,6 @@ from robots.link.keeper import KeeperProcess
 from robots.simulation.threads import backend_of
 from surefoot.keywords import asked, takes
 from surefoot.shipped import opened
-
-if TYPE_CHECKING:
-    from adapt.rehearsal.table import Table
 
 
 @takes(MissionRequest)
@@ -57,7 +55,7 @@ class Mission:
         self,
         source: Repertoire | str | Path,
         *,
-        rehearsal: "Table | str | Path | None" = None,
+        rehearsal: Table | str | Path | None = None,
         robot: str | None = None,
         keys: str | Path | None = None,
         log: str | Path | None = None,

@@ -11,6 +11,7 @@ from repertoire.execution.running import one_blas_thread
 from repertoire.metrics import Metrics
 from repertoire.problems.problem import Custom
 from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import write_repertoire
 from repertoire.training.training import Training
 from robots.arrays import any_array
 from robots.errors import InvalidValueError
@@ -108,8 +109,6 @@ class Search:
 
     def save(self, path: str | Path) -> None:
         """Write the repertoire to an HDF5 file, which `surefoot.load` and `surefoot show` read."""
-        from repertoire.storage.repertoires import write_repertoire
-
         write_repertoire(Path(path), self.repertoire)
 
     def draw(self, path: str | Path) -> None:

@@ -1,10 +1,11 @@
 """`surefoot calibrate`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import surefoot
 from adapt.requests import CalibrationRequest
 from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console, threads_option
 from surefoot.commands.options import request_options
@@ -31,12 +32,7 @@ if TYPE_CHECKING:
 @click.option("--overwrite", is_flag=True, help="Replace the output file.")
 @threads_option
 def calibrate(
-    file: Path,
-    traces: tuple[Path, ...],
-    request: CalibrationRequest,
-    out: Path | None,
-    overwrite: bool,
-    threads: int | None,
+    file: Path, traces: tuple[Path, ...], request: CalibrationRequest, out: Path | None, **options: Any
 ) -> None:
     """Fit models of the robot of the repertoire FILE to what the real one did while it was intact.
 
@@ -44,14 +40,10 @@ def calibrate(
     uses the calibration next to the repertoire, or the one named with --calibration; `train`, `evaluate` and
     `rehearse` take it by --randomization.
     """
-    import surefoot
-
     out = out or result_files(file).calibration
     for path in traces:
         check_different(path, out)
-    calibration = surefoot.calibrate(
-        file, traces, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
-    )
+    calibration = surefoot.calibrate(file, traces, **dict(request), out=out, **options, progress=True)
     print_calibration(calibration, odometry="odometry" in request.sensors)
     console.print(f"saved {out}")
 

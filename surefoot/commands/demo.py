@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from repertoire.storage.files import RunFiles
+from robots.files.atomic import write_text
 from surefoot.commands.console import AnyPath, Positive, console, seed_option
 
 _EVALUATIONS = 14_000
@@ -56,8 +58,6 @@ def demo(out: Path, damage: str, evaluations: int, seed: int, overwrite: bool) -
 def _recover(folder: Path, damage: str, evaluations: int, seed: int, overwrite: bool) -> None:
     """Train, rehearse, break and recover; then film the robot intact, and with the old and the new gait."""
     from adapt.report import result_paths
-    from repertoire.storage.files import RunFiles
-    from robots.files.atomic import write_text
 
     gaits = RunFiles.of(folder).corrected
     library = folder / "damages.yaml"

@@ -1,10 +1,13 @@
 """`surefoot deploy`."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+import surefoot
 from repertoire.repertoire import Which
+from robots.task.command import parse_command
 from surefoot.commands.console import (
     AnyPath,
     Number,
@@ -49,28 +52,24 @@ from surefoot.shipped import chosen
 def deploy(
     file: Path,
     gait: Which,
-    damage: str | None,
     command: str | None,
-    seconds: float,
-    seed: int,
     video: Path | None,
     csv: Path | None,
     mcap: Path | None,
     address: str | None,
     keys: Path | None,
+    **options: Any,
 ) -> None:
     """Run one gait of the repertoire FILE on the intact or damaged robot."""
-    import surefoot
     from robots.rendering.video import check_video
-    from robots.task.command import parse_command
 
     check_different(file, csv, video, mcap)
     told = None if command is None else parse_command(command)
     if address is not None:
-        if damage is not None or video is not None:
+        if options["damage"] is not None or video is not None:
             raise click.UsageError("--damage and --video are of a simulation: leave them out with --robot")
-        files = {"keys": keys, "csv": csv, "mcap": mcap}
-        console.print(surefoot.drive(file, gait, robot=address, seconds=seconds, command=told, **files))
+        known = {"keys": keys, "csv": csv, "mcap": mcap, "seconds": options["seconds"]}
+        console.print(surefoot.drive(file, gait, robot=address, command=told, **known))
         return
     if keys is not None:
         raise click.UsageError("--keys are of the link to a robot: name one with --robot")
@@ -78,18 +77,10 @@ def deploy(
     if video is not None:
         check_video(video)
         print_rendering_note()
-        console.print(f"filming {seconds:g} s of the run: this takes some seconds (minutes without OpenGL)")
-    telemetry = surefoot.deploy(
-        repertoire,
-        row,
-        damage=damage,
-        command=told,
-        seconds=seconds,
-        seed=seed,
-        video=video,
-        csv=csv,
-        mcap=mcap,
-    )
+        console.print(
+            f"filming {options['seconds']:g} s of the run: this takes some seconds (minutes without OpenGL)"
+        )
+    telemetry = surefoot.deploy(repertoire, row, command=told, **options, video=video, csv=csv, mcap=mcap)
     if note:
         print_note(note)
     console.print(telemetry.summary())

@@ -4,10 +4,11 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import surefoot
 from adapt.requests import CorrectionRequest
 from robots.words import short
 from surefoot.commands.console import (
@@ -24,7 +25,6 @@ from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from repertoire.evaluation.correction import Correction
-    from robots.simulation.backend import Backend
 
 # of each metric: name, how it is written, and whether it is an amount, of which a share can be lost
 _METRICS = {
@@ -48,20 +48,14 @@ _SPREADS = {"objective std": short, "measure std": "{:.3f}".format, "reproducibi
 @click.option(
     "--overwrite", is_flag=True, help="Replace the output file, and what another evaluation left unfinished."
 )
-def evaluate(
-    file: Path, request: CorrectionRequest, out: Path | None, threads: "int | Backend | None", overwrite: bool
-) -> None:
+def evaluate(file: Path, request: CorrectionRequest, out: Path | None, **options: Any) -> None:
     """Evaluate every gait of the repertoire FILE again in fresh episodes, and correct the repertoire.
 
     The episodes have the same seeds for all gaits. After an interruption the same command goes on where it
     was. With --randomization, it keeps the gaits that do well on average over models of the robot.
     """
-    import surefoot
-
     out = out or result_files(file).corrected
-    correction = surefoot.evaluate(
-        file, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
-    )
+    correction = surefoot.evaluate(file, **dict(request), out=out, **options, progress=True)
     _print_metrics(correction)
     _print_spread(correction)
     if request.keep is not None:

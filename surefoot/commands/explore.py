@@ -17,6 +17,9 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.commands.options import request_options, selector_option
+from surefoot.progress import phase_bars
+from surefoot.resuming import check_output
+from surefoot.shipped import source_words
 
 if TYPE_CHECKING:
     from surefoot.explorer.explorer import Explorer
@@ -73,7 +76,6 @@ def explore(
     The page is served from this machine, to this machine alone unless --host says otherwise. Ctrl-C ends it.
     """
     from surefoot.explorer.explorer import Explorer, StartingChoice
-    from surefoot.shipped import source_words
 
     if damage is not None and export is None:
         raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
@@ -99,8 +101,6 @@ def explore(
 def _export(explorer: "Explorer", page: Path, damage: str | None, overwrite: bool) -> None:
     from robots.files.locks import locked
     from surefoot.explorer.export import check_page, export_page
-    from surefoot.progress import phase_bars
-    from surefoot.resuming import check_output
 
     check_page(page)
     with locked(page):

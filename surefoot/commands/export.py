@@ -7,7 +7,10 @@ import click
 
 from repertoire.repertoire import Which
 from robots.errors import InvalidFileError
+from robots.files.atomic import check_writable, file_exists, make_folder
+from robots.files.texts import MOST, read_bytes
 from surefoot.commands.console import AnyPath, Number, RepertoireFile, check_different, console, gait_options
+from surefoot.shipped import chosen
 
 
 @click.command()
@@ -50,9 +53,7 @@ def export(
     log: Path | None,
 ) -> None:
     """Write one gait of the repertoire FILE for the computer of a robot."""
-    from robots.files.atomic import check_writable, file_exists, make_folder
     from robots.link.export import onnx_model, unitree_files, write_deploy_yaml, write_onnx
-    from surefoot.shipped import chosen
 
     if log is not None:
         if unitree is not None or rate is not None or overwrite:
@@ -94,12 +95,10 @@ def export(
 
 def _check(file: Path, gait: Which, onnx: Path | None, log: Path) -> NoReturn:
     """Compare a log with a gait, or with its file."""
-    from robots.files.texts import MOST, read_bytes
     from robots.link.check import Exported, differences
     from robots.link.export import onnx_model
     from robots.link.interface import Interface
     from robots.link.logs import read_log
-    from surefoot.shipped import chosen
 
     repertoire, row, _ = chosen(file, gait)
     robot, name = repertoire.robot, repertoire.label(row)

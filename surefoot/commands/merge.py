@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+import surefoot
 from robots.words import short
 from surefoot.commands.console import AnyPath, RepertoireFile, check_different, console
 
@@ -20,8 +21,6 @@ def merge(files: tuple[Path, ...], out: Path, archive: str | None, overwrite: bo
 
     With one FILE and --archive it only changes the cells.
     """
-    import surefoot
-
     check_different(*files, out)
     repertoires = [surefoot.load(file) for file in files]
     merged = surefoot.merge(files, archive=archive, out=out, overwrite=overwrite)

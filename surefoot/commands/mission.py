@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+import surefoot
 from adapt.requests import MissionRequest
 from surefoot.commands.console import (
     AnyPath,
@@ -17,6 +18,7 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.commands.options import request_options, setting_option
+from surefoot.resuming import locked_output
 
 
 @click.command()
@@ -42,7 +44,6 @@ from surefoot.commands.options import request_options, setting_option
 @threads_option
 def mission(
     file: Path,
-    rehearsal: Path | None,
     request: MissionRequest,
     log: Path | None,
     video: Path | None,
@@ -50,19 +51,17 @@ def mission(
     keys: Path | None,
     mcap: Path | None,
     overwrite: bool,
-    threads: int | None,
+    **options: Any,
 ) -> None:
     """Send the robot of the repertoire FILE to goals while things break.
 
     The robot walks in one simulation without resets, or behind a link with --robot. It notices that
     something is wrong, finds out what, and walks on with what works.
     """
-    import surefoot
     from adapt.mission.film import filmed
     from robots.link.driving import DrivenStep
     from robots.link.telemetry import McapLog, Reading
     from robots.rendering.video import check_video
-    from surefoot.resuming import locked_output
 
     if address is None and (keys or mcap):
         raise click.UsageError("--keys and --mcap are of a link to a robot: name one with --robot")
@@ -87,17 +86,8 @@ def mission(
             if telemetry:
                 telemetry.write(Reading.of(DrivenStep(world.steps, world.seen.state, world.seen.told)))
 
-        made = surefoot.Mission(
-            file,
-            rehearsal=rehearsal,
-            **dict(request),
-            threads=threads,
-            robot=address,
-            keys=keys,
-            log=log,
-            on_step=on_step,
-            say=console.print,
-        )
+        options |= {"robot": address, "keys": keys, "log": log, "on_step": on_step, "say": console.print}
+        made = surefoot.Mission(file, **dict(request), **options)
         walking = stack.enter_context(closing(made.__iter__()))
         if video is not None:
             print_rendering_note()

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+import surefoot
 from adapt.records import LIMPING, TRUSTED, Recovery, Trial, diagnosis_words, format_objective
 from adapt.requests import RecoveryRequest
 from repertoire.repertoire import format_cell
+from robots.files.atomic import new_folder
 from surefoot.commands.console import (
     AnyPath,
     RepertoireFile,
@@ -18,6 +20,8 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.commands.options import request_options, selector_option
+from surefoot.resuming import check_output
+from surefoot.shipped import recovery_folder, result_files
 
 if TYPE_CHECKING:
     from robots.simulation.backend import Backend
@@ -68,16 +72,12 @@ def recover(
     threads: "int | Backend | None",
 ) -> None:
     """Break the robot of the repertoire FILE and find a gait that still works."""
-    import surefoot
     from adapt.damage.text import parse_damage
     from adapt.report import result_paths, save_recovery
     from adapt.selectors.catalogue import find_selector, find_table
-    from robots.files.atomic import new_folder
     from robots.files.locks import locked
     from robots.simulation.threads import backend_of
     from surefoot.api import find_calibration
-    from surefoot.resuming import check_output
-    from surefoot.shipped import recovery_folder, result_files
 
     repertoire = surefoot.load(file)
     damage = parse_damage(damage_text, repertoire.robot)

@@ -2,10 +2,11 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import surefoot
 from adapt.requests import RehearsalRequest
 from surefoot.commands.console import (
     AnyPath,
@@ -21,7 +22,6 @@ from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
-    from robots.simulation.backend import Backend
 
 
 @click.command()
@@ -40,19 +40,13 @@ if TYPE_CHECKING:
     "--overwrite", is_flag=True, help="Replace the output file, and what another rehearsal left unfinished."
 )
 def rehearse(
-    file: Path,
-    damages: Path | None,
-    request: RehearsalRequest,
-    out: Path | None,
-    threads: "int | Backend | None",
-    overwrite: bool,
+    file: Path, damages: Path | None, request: RehearsalRequest, out: Path | None, **options: Any
 ) -> None:
     """Try every gait of the repertoire FILE under every damage of a library, before anything breaks.
 
     The episodes have the same seeds for all gaits and damages. With --randomization, each of them runs on a
     model of the robot. First it says how long it takes; after an interruption the same command goes on.
     """
-    import surefoot
     from adapt.damage.text import read_damages
     from robots.randomization import read_randomization
 
@@ -64,9 +58,7 @@ def rehearse(
         ways = [str(one or "the robot as it is") for one in (trained, drawn)]
         console.print("note: the gaits were trained on {}, and are rehearsed on {}".format(*ways))
     library = None if damages is None else read_damages(damages, repertoire.robot)
-    table = surefoot.rehearse(
-        file, library, **dict(request), out=out, overwrite=overwrite, threads=threads, progress=True
-    )
+    table = surefoot.rehearse(file, library, **dict(request), out=out, **options, progress=True)
     _print_survivals(table)
     console.print(f"saved {out}")
 

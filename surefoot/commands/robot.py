@@ -9,6 +9,8 @@ import click
 
 from robots.errors import InvalidValueError
 from surefoot.commands.console import AnyPath, Number, console, seed_option
+from surefoot.interrupts import interrupt_flag
+from surefoot.shipped import included
 
 if TYPE_CHECKING:
     from robots.robot import Robot
@@ -69,7 +71,6 @@ def robot(
     from robots.link.driving import ask_for_priority
     from robots.link.server import RobotServer
     from robots.link.simulated import SimulatedRobot
-    from surefoot.interrupts import interrupt_flag
 
     if address is None:
         raise click.UsageError("say where it listens: --serve, or --serve tcp://HOST:PORT")
@@ -90,7 +91,6 @@ def robot(
 def _robot(source: str) -> "Robot":
     from robots.robot import find_robot
     from surefoot.api import load
-    from surefoot.shipped import included
 
     path = Path(source)
     if source in included() or path.suffix == ".h5" or (path / "repertoire.h5").exists():

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+import surefoot
 from surefoot.commands.console import AnyPath, RepertoireFile, check_different
 
 
@@ -18,7 +19,5 @@ def show(file: Path, picture: Path | None, history: Path | None) -> None:
 
     FILE may also be the folder of a run.
     """
-    import surefoot
-
     check_different(file, picture, history)
     surefoot.show(file, picture=picture, history=history)

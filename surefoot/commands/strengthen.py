@@ -1,11 +1,11 @@
 """`surefoot strengthen`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from adapt.damage.damage import Damage
+import surefoot
 from adapt.requests import StrengtheningRequest
 from repertoire.storage.files import RunFiles
 from surefoot.commands.console import (
@@ -17,9 +17,6 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.commands.options import request_options
-
-if TYPE_CHECKING:
-    from robots.simulation.backend import Backend
 
 
 @click.command()
@@ -38,15 +35,7 @@ if TYPE_CHECKING:
 @threads_option
 @cluster_options
 @click.option("--overwrite", is_flag=True, help="Replace the output files, and what was left unfinished.")
-def strengthen(
-    file: Path,
-    damages: Path,
-    out: Path,
-    request: StrengtheningRequest,
-    rehearsal: Path | None,
-    threads: "int | Backend | None",
-    overwrite: bool,
-) -> None:
+def strengthen(file: Path, damages: Path, out: Path, request: StrengtheningRequest, **options: Any) -> None:
     """Refine a gait for each damage that leaves the repertoire FILE no good one, before anything breaks.
 
     Mirror images of gaits are tried first, if the robot's left and right are alike.
@@ -54,23 +43,11 @@ def strengthen(
     The output has the gaits of FILE and the new ones, as specialists, with a rehearsal of all of them next to
     it. First it says how long it takes at most; after an interruption the same command goes on.
     """
-    import surefoot
     from adapt.damage.text import read_damages
 
     repertoire = surefoot.load(file)
-    library: list[Damage] | None = None
-    if damages != Path("library"):
-        library = list(read_damages(damages, repertoire.robot))
-    stronger = surefoot.strengthen(
-        file,
-        library,
-        **dict(request),
-        rehearsal=rehearsal,
-        out=out,
-        overwrite=overwrite,
-        threads=threads,
-        progress=True,
-    )
+    library = None if damages == Path("library") else read_damages(damages, repertoire.robot)
+    stronger = surefoot.strengthen(file, library, **dict(request), out=out, **options, progress=True)
     added = len(stronger) - len(repertoire)
     if not added:
         console.print(f"no search found a better gait: {out} was not written")

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+import surefoot
+from repertoire.storage.files import FILE_NAME
 from robots.errors import InvalidValueError
+from robots.robot import find_robot
 from suites.requests import FEW_TRIALS, RECOVERIES, MissionStudy, TransferRequest
 from surefoot.commands.console import (
     AnyPath,
@@ -353,7 +356,6 @@ def transfer(files: tuple[Path, ...], **options: Any) -> None:
     own environment of the robot (pip install pybullet). In the report a repertoire is named after its file,
     or the folder of its run.
     """
-    from repertoire.storage.files import FILE_NAME
     from repertoire.storage.repertoires import read_repertoire
     from suites.transfer.suite import TransferSuite
 
@@ -440,9 +442,7 @@ def faults(
     files: tuple[Path, ...], robot: str | None, observes: str, protocol: Path | None, **options: Any
 ) -> None:
     """Try how policies, ONNX files, and the best gaits of repertoires walk on while something breaks."""
-    import surefoot
     from robots.importing.policies import with_policy
-    from robots.robot import find_robot
     from suites.faults.protocol import STANDARD, read_protocol
     from suites.faults.suite import FaultSuite, Walker, gait_walker, policy_walker
 

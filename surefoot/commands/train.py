@@ -6,6 +6,7 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
+import surefoot
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.algorithms.settings import EMITTERS, Settings, ThresholdSettings
 from repertoire.problems.catalogue import WalkSettings
@@ -109,8 +110,6 @@ def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     benchmark: sphere-N or arm-N with N parameters, e.g. sphere-100, or maze. Ctrl-C or SIGTERM saves the run,
     which can then be resumed.
     """
-    import surefoot
-
     common = {key: options.pop(key) for key in _OF_THIS_PROCESS}
     folder, algorithm, out = (options.pop(key) for key in ("resume", "algorithm", "out"))
     if folder is not None:
