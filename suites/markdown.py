@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from robots.files.atomic import write_text
 from suites.statistics import Anova, MeanInterval
 
 NOTHING = "-"
@@ -83,6 +84,15 @@ def fill(template: Path, blocks: Mapping[str, str]) -> str:
         section for section, own in zip(sections, names, strict=True) if not own or any(map(blocks.get, own))
     )
     return re.sub(r"\n{3,}", "\n\n", Template("".join(shown)).substitute(blocks))
+
+
+def save_report(folder: Path, text: str, *, decimals: int = 4, **tables: pd.DataFrame) -> list[Path]:
+    """Write tables to CSV files of their names, and a text to `report.md`; returns the files."""
+    *paths, report = (folder / name for name in (*(f"{table}.csv" for table in tables), "report.md"))
+    for path, table in zip(paths, tables.values(), strict=True):
+        write_text(path, table.to_csv(index=False, float_format=f"%.{decimals}f"))
+    write_text(report, text)
+    return [*paths, report]
 
 
 def format_mean(interval: MeanInterval, decimals: int) -> str:

@@ -12,7 +12,6 @@ from robots.errors import InvalidFileError, InvalidValueError, naming
 from robots.files.atomic import write_text
 from robots.files.records import Record
 from robots.files.texts import read_json
-from robots.seeds import SeedFamily, derive_seeds
 from suites.suite import Key, StudyTrial, Suite
 
 Whole = Annotated[int, Field(ge=0, strict=True)]
@@ -60,10 +59,6 @@ class RecordSuite(Suite):
     suffix = ".json"
     holds: ClassVar[str]
     parse: ClassVar[Any]
-
-    def trial_seed(self, key: Key) -> int:
-        """Seed of a trial, the same for all methods, by its number and the number that its case ends in."""
-        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, int(key[0].rpartition("-")[2]))[0])
 
     def _named(self, trial: StudyTrial) -> dict[str, Any]:
         """What a `TrialRecord` says of its trial."""

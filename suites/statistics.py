@@ -229,17 +229,12 @@ def _analyse_variance(samples: Sequence[np.ndarray]) -> Anova:
 
 def _compare_pairs(samples: Mapping[str, np.ndarray]) -> tuple[PairTest, ...]:
     """Test every two groups by Games and Howell (1976)."""
-    means = {name: float(sample.mean()) for name, sample in samples.items()}
-    errors = {name: float(sample.var(ddof=1)) / len(sample) for name, sample in samples.items()}
-    pairs = []
-    for first, second in combinations(samples, 2):
-        both = errors[first] + errors[second]
-        shares = [errors[name] ** 2 / (len(samples[name]) - 1) for name in (first, second)]
-        freedom = both**2 / sum(shares)  # Welch and Satterthwaite
-        difference, scale = means[first] - means[second], math.sqrt(both / 2)
-        reach = scale * float(stats.studentized_range.ppf(1 - ALPHA, len(samples), freedom))
-        p = float(np.clip(stats.studentized_range.sf(abs(difference) / scale, len(samples), freedom), 0, 1))
-        low, high = difference - reach, difference + reach
-        sign = decide(low, high, max(abs(means[first]), abs(means[second])))
-        pairs.append(PairTest(first, second, difference, low, high, p, sign))
+    test, names = stats.tukey_hsd(*samples.values(), equal_var=False), list(samples)
+    ends, pairs = test.confidence_interval(1 - ALPHA), []
+    for i, j in combinations(range(len(names)), 2):
+        difference, low, high, p = (
+            float(of[i, j]) for of in (test.statistic, ends.low, ends.high, test.pvalue)
+        )
+        sign = decide(low, high, max(abs(float(samples[name].mean())) for name in (names[i], names[j])))
+        pairs.append(PairTest(names[i], names[j], difference, low, high, p, sign))
     return tuple(pairs)

@@ -93,6 +93,11 @@ class Suite(ABC):
         return replace(self, backend=backend or Threads(cores // together)), together
 
 
+def case_number(key: Key) -> int:
+    """The number that the case of a trial ends in."""
+    return int(key[0].rpartition("-")[2])
+
+
 def fault_seed(seed: int, fault: int) -> int:
     """Seed of all that is about a fault of a study, from the seed of the study and the fault's number."""
     return int(derive_seeds(seed, SeedFamily.FAULT, fault, 1)[0])

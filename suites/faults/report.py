@@ -1,15 +1,13 @@
-"""`FaultRecord`: how an episode with a fault went; `write_report`: all in a CSV file and in Markdown."""
+"""`FaultRecord`: how an episode with a fault went; `runs_table` and `sections`: all of them, for a report."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from robots.files.atomic import write_text
 from robots.files.records import Finite
 from suites.faults.protocol import Command
-from suites.markdown import NOTHING, bullets, format_interval, format_share, heading, join, table
+from suites.markdown import NOTHING, bullets, format_interval, format_share, heading, table
 from suites.records import TrialRecord
 
 INTACT = "intact"
@@ -52,15 +50,6 @@ class FaultRecord(TrialRecord):
         return f"{self.method:<16} {self.command:<6} {self.made:7.2f}  {end:<18} {self.fault}"
 
 
-def write_report(robot: str, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
-    """Write `episodes.csv` and `report.md` to a folder; returns the files."""
-    runs = runs_table(results)
-    csv, report = folder / "episodes.csv", folder / "report.md"
-    write_text(csv, runs.to_csv(index=False, float_format="%.3f"))
-    write_text(report, join([f"# Faults of the {robot}", *_sections(runs)]) + "\n")
-    return [csv, report]
-
-
 def runs_table(results: Sequence[FaultRecord]) -> pd.DataFrame:
     """A row for each episode, with its shares of what was asked and of what the intact robot makes [%]."""
     runs = pd.DataFrame([one.model_dump() for one in results])
@@ -72,7 +61,9 @@ def runs_table(results: Sequence[FaultRecord]) -> pd.DataFrame:
     return runs
 
 
-def _sections(runs: pd.DataFrame) -> Iterator[str]:
+def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
+    """Blocks of the report on the rows of `runs_table`."""
+    yield f"# Faults of the {robot}"
     yield bullets(_NOTES)
     names = ("episodes", "of what was asked [%]", "of the intact [%]", "falls", "seconds to a fall")
     broken = runs[runs["fault"] != INTACT]

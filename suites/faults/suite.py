@@ -16,10 +16,12 @@ from robots.errors import InvalidFileError
 from robots.files.records import validate
 from robots.importing.policy_check import commanded
 from robots.robot import Robot
+from robots.seeds import SeedFamily, derive_seeds
 from suites.faults.protocol import Case, Command, Protocol, common_cases
-from suites.faults.report import FaultRecord, write_report
+from suites.faults.report import FaultRecord, runs_table, sections
+from suites.markdown import join, save_report
 from suites.records import RecordSuite
-from suites.suite import Key
+from suites.suite import Key, case_number
 
 _STOOD = 0.5  # [m] from where it stood beyond which a robot that is told to stand has not
 
@@ -101,6 +103,10 @@ class FaultSuite(RecordSuite):
             if command == "ahead" or command in walker.speeds
         ]
 
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a trial, the same for all methods."""
+        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case_number(key))[0])
+
     def run(self, trial: FaultTrial, folder: Path, report: Callable[[float], None]) -> FaultRecord:
         walker, seed, seconds = self.walkers[trial.method], self.trial_seed(trial.key), self.protocol.seconds
         told = walker.speeds.get(trial.command)
@@ -136,11 +142,13 @@ class FaultSuite(RecordSuite):
         return result
 
     def damage_of(self, key: Key) -> str:
-        number = int(key[0].rpartition("-")[2])
+        number = case_number(key)
         return self._cases[number].name if number < len(self._cases) else "no fault"
 
     def report(self, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
-        return write_report(next(iter(self.walkers.values())).robot.name, results, folder)
+        robot = next(iter(self.walkers.values())).robot
+        text = join(sections(robot.name, runs := runs_table(results)))
+        return save_report(folder, f"{text}\n", decimals=3, episodes=runs)
 
     @cached_property
     def _checksums(self) -> dict[str, str]:

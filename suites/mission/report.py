@@ -1,13 +1,11 @@
-"""`write_report`: the missions of a study in a CSV file and a report in Markdown."""
+"""`runs_table` and `sections`: the missions of a study as a table and in Markdown."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from adapt.damage.text import damage_from
-from robots.files.atomic import write_text
 from suites.markdown import (
     FEWEST,
     bullets,
@@ -15,7 +13,6 @@ from suites.markdown import (
     format_or_dash,
     format_share,
     heading,
-    join,
     table,
 )
 from suites.mission.results import MissionRecord
@@ -31,18 +28,6 @@ _NOTES = (
 )
 
 
-def write_report(robot: str, goal: str, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
-    """Write `missions.csv` and `report.md` to a folder; returns the files.
-
-    The title of a section begins with where the goal is.
-    """
-    runs = runs_table(results)
-    csv, report = folder / "missions.csv", folder / "report.md"
-    write_text(csv, runs.to_csv(index=False, float_format="%.3f"))
-    write_text(report, join([f"# Missions of the {robot}", *_sections(runs, goal)]) + "\n")
-    return [csv, report]
-
-
 def runs_table(results: Sequence[MissionRecord]) -> pd.DataFrame:
     """A row for each mission, with its task, its world and the kinds of its damage."""
     runs = pd.DataFrame([one.model_dump() for one in results])
@@ -56,7 +41,9 @@ def runs_table(results: Sequence[MissionRecord]) -> pd.DataFrame:
     return runs
 
 
-def _sections(runs: pd.DataFrame, goal: str) -> Iterator[str]:
+def sections(robot: str, goal: str, runs: pd.DataFrame) -> Iterator[str]:
+    """Blocks of the report on the rows of `runs_table`; a title begins with where the goal is."""
+    yield f"# Missions of the {robot}"
     yield bullets(_NOTES)
     titles = {"goal": (f"{goal}, in 90 s at most", _goals), "distance": ("Two minutes ahead", _distances)}
     for task, (title, write) in titles.items():

@@ -25,11 +25,13 @@ from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
-from suites.mission.report import write_report
+from robots.seeds import SeedFamily, derive_seeds
+from suites.markdown import join, save_report
+from suites.mission.report import runs_table, sections
 from suites.mission.results import MissionRecord, measured
 from suites.records import RecordSuite
 from suites.requests import MissionStudy
-from suites.suite import Key
+from suites.suite import Key, case_number
 
 BROKEN_AT = 4.0  # [s]
 TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what robots do about the damage
@@ -107,6 +109,10 @@ class MissionSuite(RecordSuite):
             if (damage.singles or method == "mission") and not (world == "gap" and method == "resets")
         ]
 
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a trial, the same for all methods."""
+        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case_number(key))[0])
+
     def run(self, trial: MissionTrial, folder: Path, report: Callable[[float], None]) -> MissionRecord:
         """Run a mission, or a recovery with resets."""
         seed = self.trial_seed(trial.key)
@@ -167,7 +173,8 @@ class MissionSuite(RecordSuite):
 
     def report(self, results: Sequence[MissionRecord], folder: Path) -> list[Path]:
         goal = f"To within {self.request.within:g} m of a goal {self.request.goal:g} m ahead"
-        return write_report(self.repertoire.robot.name, goal, results, folder)
+        text = join(sections(self.repertoire.robot.name, goal, runs := runs_table(results)))
+        return save_report(folder, f"{text}\n", decimals=3, missions=runs)
 
     @cached_property
     def _healthy(self) -> dict[str, Paths]:

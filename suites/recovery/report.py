@@ -9,12 +9,22 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from repertoire.execution.running import processor_name, software_versions
-from robots.files.atomic import write_text
 from robots.randomization import GAP
 from robots.rendering.figures import PLAIN
 from robots.words import version_words
 from suites.figures import Panels, draw_curve, finish
-from suites.markdown import NOTHING, bold_if, bullets, fill, format_p, heading, join, picture, table
+from suites.markdown import (
+    NOTHING,
+    bold_if,
+    bullets,
+    fill,
+    format_p,
+    heading,
+    join,
+    picture,
+    save_report,
+    table,
+)
 from suites.recovery.metrics import RecoveryMetric, compare_paired, interquartile_mean, marks_of, metrics
 from suites.recovery.results import Results
 from suites.recovery.tracks import Track
@@ -30,16 +40,12 @@ def write_report(results: Results, folder: Path, *, notes: Sequence[str]) -> lis
 
     The report begins with notes on how the study was run; without recoveries there is no picture.
     """
-    faults, csv, curves, report = (
-        folder / name for name in ("faults.csv", "recoveries.csv", "curves.png", "report.md")
-    )
-    write_text(faults, results.faults.to_csv(index=False, float_format="%.4f"))
-    write_text(csv, results.recoveries.to_csv(index=False, float_format="%.4f"))
-    drawn = _tracks_with_recoveries(results)
+    drawn, curves = _tracks_with_recoveries(results), folder / "curves.png"
     if drawn:
         _draw_curves(results, drawn, curves)
-    write_text(report, report_text(results, notes))
-    return [faults, csv, *([curves] if drawn else []), report]
+    tables = {"faults": results.faults, "recoveries": results.recoveries}
+    *csvs, report = save_report(folder, report_text(results, notes), **tables)
+    return [*csvs, *([curves] if drawn else []), report]
 
 
 def report_text(results: Results, notes: Sequence[str]) -> str:

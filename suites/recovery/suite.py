@@ -38,7 +38,7 @@ from suites.recovery.tracks import Track, check_damages, draw_faults
 from suites.recovery.trial import DamagedRobot, RecoveryTrial
 from suites.requests import RECOVERIES
 from suites.study import run_trial
-from suites.suite import Key, fault_seed
+from suites.suite import Key, case_number, fault_seed
 
 WITHOUT = "-without-refinement"  # the end of the name of a selector that may not refine gaits
 
@@ -94,11 +94,7 @@ class RecoverySuite(RecordSuite):
                 f"not {self.request.trials}"
             )
         for name in self.selectors:
-            entry = selector_of(name)
-            if entry.needs_table and self.library is None:
-                raise InvalidValueError(
-                    f"the {name} selector needs a rehearsal: make one with `surefoot rehearse`"
-                )
+            selector_of(name).check_table(self.library)
         for faults in self._faults.values():
             check_damages(faults)
         return []
@@ -121,9 +117,8 @@ class RecoverySuite(RecordSuite):
 
     def trial_seed(self, key: Key) -> int:
         """Seed of a trial: the same for all selectors and tracks, so that they can be compared in pairs."""
-        case, name, number = key
-        fault = fault_seed(self.seed, int(case.rpartition("-")[2]))
-        return fault if name == ORACLE else int(derive_seeds(fault, SeedFamily.RECOVERY, number, 1)[0])
+        fault = fault_seed(self.seed, case_number(key))
+        return fault if key[1] == ORACLE else int(derive_seeds(fault, SeedFamily.RECOVERY, key[2], 1)[0])
 
     def run(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> ScoredRecord:
         started = time.perf_counter()

@@ -148,12 +148,12 @@ class Stage:
 
     def _evaluator(self, damage: Damage, number: int = 0) -> Evaluator:
         """What runs gaits on the robot of a number with a damage."""
+        robot, backend = self._repertoire.robot, self._backend
         if self._world.elsewhere:
-            there = PyBullet(self._repertoire.robot, damage)
-            robots = {"": self._repertoire.robot}
-            return Evaluator(self._repertoire, robots, backend=there, objective=self._aim.of)
-        robots = {"": self._robot(damage, number)}
-        return Evaluator(self._repertoire, robots, backend=self._backend, objective=self._aim.of)
+            backend = PyBullet(robot, damage)
+        else:
+            robot = self._robot(damage, number)
+        return Evaluator(self._repertoire, {"": robot}, backend=backend, objective=self._aim.of)
 
     def _expected(self, robot: Robot) -> np.ndarray:
         """Progress of every gait on a robot of ours, in one episode, (k,)."""

@@ -18,11 +18,10 @@ from repertoire.execution.running import processor_name, software_versions
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
-from robots.files.atomic import write_text
 from robots.files.records import validate
 from robots.robot import Robot
 from robots.words import duration, version_words
-from suites.markdown import NOTHING, bullets, fill, table
+from suites.markdown import NOTHING, bullets, fill, save_report, table
 from suites.records import RecordSuite, TrialRecord
 from suites.requests import TransferRequest
 from suites.suite import Key, fault_seed
@@ -171,7 +170,20 @@ class TransferSuite(RecordSuite):
     def report(self, results: Sequence[TransferResult], folder: Path) -> list[Path]:
         planned = {trial.key for trial in self.plan()}
         own = [one for one in results if one.key in planned]
-        return write_report(own, folder, self.request.worlds, list(self.repertoires), self._notes())
+        gaits, recoveries = (
+            pd.DataFrame([{"case": one.case, **one.figures} for one in own if (one.method == GAITS) == walks])
+            for walks in (True, False)
+        )
+        worlds, labels = self.request.worlds, list(self.repertoires)
+        versions = f"Reported on: {processor_name()}, with {version_words(software_versions())}."
+        blocks = {
+            "notes": bullets([*self._notes(), versions]),
+            "worlds": bullets(f"{name}: {WORLDS[name].title}." for name in worlds),
+            "gaits": _by_world(gaits, worlds, labels, GAIT_FIGURES),
+            "recoveries": _by_world(recoveries, worlds, labels, _RECOVERY_FIGURES),
+            "each": _each(recoveries),
+        }
+        return save_report(folder, fill(_TEMPLATE, blocks), gaits=gaits, recoveries=recoveries)
 
     @cached_property
     def _stages(self) -> dict[str, Stage]:
@@ -225,36 +237,6 @@ def default_faults(robot: Robot) -> tuple[str, ...]:
     """Motors of a leg dead, weak and stuck, each of another leg; none of a robot with fewer than three."""
     legs = list(robot.description.legs)
     return (f"{legs[0]}:dead", f"{legs[1]}:weak@0.3", f"{legs[-1]}:locked") if len(legs) > 2 else ()
-
-
-def write_report(
-    results: Sequence[TransferResult],
-    folder: Path,
-    worlds: Sequence[str],
-    labels: Sequence[str],
-    notes: Sequence[str],
-) -> list[Path]:
-    """Write `gaits.csv`, `recoveries.csv` and `report.md` to the folder of a study; returns the files.
-
-    Labels are the names of the repertoires, and notes say how the study was run.
-    """
-    gaits, recoveries = (
-        pd.DataFrame([{"case": one.case, **one.figures} for one in results if (one.method == GAITS) == walks])
-        for walks in (True, False)
-    )
-    versions = f"Reported on: {processor_name()}, with {version_words(software_versions())}."
-    blocks = {
-        "notes": bullets([*notes, versions]),
-        "worlds": bullets(f"{name}: {WORLDS[name].title}." for name in worlds),
-        "gaits": _by_world(gaits, worlds, labels, GAIT_FIGURES),
-        "recoveries": _by_world(recoveries, worlds, labels, _RECOVERY_FIGURES),
-        "each": _each(recoveries),
-    }
-    paths = [folder / name for name in ("gaits.csv", "recoveries.csv", "report.md")]
-    write_text(paths[0], gaits.to_csv(index=False, float_format="%.4f"))
-    write_text(paths[1], recoveries.to_csv(index=False, float_format="%.4f"))
-    write_text(paths[2], fill(_TEMPLATE, blocks))
-    return paths
 
 
 def _by_world(

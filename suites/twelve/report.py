@@ -1,14 +1,12 @@
-"""`write_report`: every recovery in a CSV file, and tables of shares of the intact progress in Markdown."""
+"""`runs_table`: every recovery; `sections`: tables of shares of the intact progress in Markdown."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from adapt.damage.text import damage_from
-from robots.files.atomic import write_text
-from suites.markdown import NOTHING, bullets, heading, join, table
+from suites.markdown import NOTHING, bullets, heading, table
 from suites.recovery.metrics import mean, summarise
 from suites.twelve.results import TwelveRecord
 
@@ -24,15 +22,6 @@ _NOTES = (
 )
 
 
-def write_report(robot: str, results: Sequence[TwelveRecord], folder: Path) -> list[Path]:
-    """Write `recoveries.csv` and `report.md` to a folder; returns the files."""
-    runs = runs_table(results)
-    csv, report = folder / "recoveries.csv", folder / "report.md"
-    write_text(csv, runs.to_csv(index=False, float_format="%.4f"))
-    write_text(report, join([f"# Few trials on the {robot}", *_sections(runs)]) + "\n")
-    return [csv, report]
-
-
 def runs_table(results: Sequence[TwelveRecord]) -> pd.DataFrame:
     """A row for each recovery, with its share and that of the old gait, in the order of the damages."""
     runs = pd.DataFrame([one.model_dump() for one in results])
@@ -41,7 +30,9 @@ def runs_table(results: Sequence[TwelveRecord]) -> pd.DataFrame:
     return runs.assign(share=100 * runs["made"] / whole, old_share=100 * runs["old"] / whole)
 
 
-def _sections(runs: pd.DataFrame) -> Iterator[str]:
+def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
+    """Blocks of the report on the rows of `runs_table`."""
+    yield f"# Few trials on the {robot}"
     old = runs.drop_duplicates(["case", "number"]).assign(method=OLD, share=lambda one: one["old_share"])
     both = pd.concat([old, runs], ignore_index=True)
     methods = [OLD, *dict.fromkeys(runs["method"])]

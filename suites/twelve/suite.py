@@ -25,12 +25,13 @@ from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
 from robots.simulation.threads import Threads
+from suites.markdown import join, save_report
 from suites.records import RecordSuite
 from suites.recovery.suite import WITHOUT, selector_of
 from suites.recovery.tracks import check_damages, find_tracks
 from suites.recovery.trial import DamagedRobot
-from suites.suite import Key, fault_seed
-from suites.twelve.report import write_report
+from suites.suite import Key, case_number, fault_seed
+from suites.twelve.report import runs_table, sections
 from suites.twelve.results import TwelveRecord
 
 BEST, PREPARED = "best-of-all", "prepared-policy"  # rivals that are no selectors
@@ -97,8 +98,8 @@ class TwelveSuite(RecordSuite):
         for name in self.rivals:
             if name == PREPARED and self.prepared is None:
                 raise InvalidValueError(f"{PREPARED} needs a repertoire that was trained on damaged robots")
-            if name not in (BEST, PREPARED) and selector_of(name).needs_table and self.library is None:
-                raise InvalidValueError(f"{name} needs a rehearsal: make one with `surefoot rehearse`")
+            if name not in (BEST, PREPARED):
+                selector_of(name).check_table(self.library)
         return []
 
     def share_cores(self, cores: int, backend: Backend | None = None) -> tuple["TwelveSuite", int]:
@@ -116,7 +117,7 @@ class TwelveSuite(RecordSuite):
 
     def trial_seed(self, key: Key) -> int:
         """Seed of a recovery, the same for all rivals."""
-        damage = fault_seed(self.seed, int(key[0].rpartition("-")[2]))
+        damage = fault_seed(self.seed, case_number(key))
         return int(derive_seeds(damage, SeedFamily.RECOVERY, key[2], 1)[0])
 
     def run(self, trial: TwelveTrial, folder: Path, report: Callable[[float], None]) -> TwelveRecord:
@@ -132,7 +133,8 @@ class TwelveSuite(RecordSuite):
         )
 
     def report(self, results: Sequence[TwelveRecord], folder: Path) -> list[Path]:
-        return write_report(self.repertoire.robot.name, results, folder)
+        text = join(sections(self.repertoire.robot.name, runs := runs_table(results)))
+        return save_report(folder, f"{text}\n", recoveries=runs)
 
     def _recover(self, trial: TwelveTrial, seed: int, report: Callable[[float], None]) -> dict[str, Any]:
         entry, started = selector_of(trial.method), time.perf_counter()
