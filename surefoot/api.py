@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from repertoire.training.log import TrainingLog
     from repertoire.training.training import Training
     from robots.deployment.deployment import Telemetry
+    from robots.importing.policies import AnyPolicy
 
 Source = Repertoire | str | Path
 
@@ -80,7 +81,7 @@ def train(
     progress: bool = False,
     on_batch: Callable[[dict[str, float]], None] | None = None,
     log_csv: str | Path | None = None,
-    policy: str | Path | None = None,
+    policy: "AnyPolicy | None" = None,
     policy_map: str | Path | None = None,
     **settings: Any,
 ) -> Repertoire:
@@ -100,7 +101,8 @@ def train(
             `coverage`, `qd_score`, `best`), the state of each emitter, the `seconds` that this process has
             trained for, and the `evaluations_per_s` of the batch.
         log_csv: CSV file to write these rows to.
-        policy: a policy that others trained for the robot, an ONNX file: gaits are trained around it.
+        policy: a policy that others trained for the robot, an ONNX file or a function from observations
+            (n, i) to actions (n, o): gaits are trained around it.
         policy_map: what it observes: the name of a ready map, `playground` by default, or the path of a YAML.
         **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden`,
             `damage_share` or `randomization`.

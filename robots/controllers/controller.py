@@ -103,6 +103,9 @@ class Controller(ABC):
         """Go on with other parameters from a control step on; by default as if it had begun with them."""
         self.prepare(parameters, memory)
 
+    def check(self) -> None:  # noqa: B027
+        """Raise an InvalidValueError of what its kernel called and failed; by default it calls nothing."""
+
     def period(self, parameters: np.ndarray) -> np.ndarray | None:
         """The actions of a period of a gait that repeats itself, (samples, a) float32; None of others."""
         return None
@@ -191,6 +194,7 @@ class Actor:
         action = np.zeros(self.controller.action_dim, np.float32)
         kernel = self.controller.compiled_kernel
         _call(kernel, self._sizes, self._memory, parameters, observation, step, action)
+        self.controller.check()
         return action
 
 

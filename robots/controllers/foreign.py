@@ -1,22 +1,118 @@
-"""`Foreign`: policies that no kernel of ours computes, which onnxruntime runs.
+"""`Called`: policies that compiled episodes call back, one observation at a time.
 
-Compiled episodes call it back, one observation at a time. A graph with a memory, such as a recurrent one, has
-further inputs, which are its further outputs of the control step before, and zeros at first.
+`Foreign` is an ONNX file that no kernel of ours computes, `Function` a function in Python.
 """
 
 import ctypes
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from robots.controllers.graph import Graph
-from robots.errors import InvalidFileError, InvalidValueError, installed, one_line
+from robots.errors import InvalidFileError, InvalidValueError, SurefootError, installed, one_line
+from robots.registry import Registry
 
 _CALLED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
-class Foreign:
-    """A policy from i inputs to o outputs; InvalidFileError where onnxruntime finds none in a file."""
+# from observations (n, i) float32 to actions (n, o), by names, under which files of repertoires know them
+POLICIES: Registry[Callable[[np.ndarray], Any]] = Registry("policy")
+
+
+class Called(ABC):
+    """A policy from i inputs to o outputs, with a memory of its own in each episode if it needs one."""
+
+    def __init__(self, inputs: int, outputs: int, origin: str) -> None:
+        self.inputs, self.outputs, self._origin = inputs, outputs, origin
+        self.width = max(inputs, outputs)  # the most numbers that it takes or makes
+        self._called: list[Any] = []  # ctypes frees what nobody holds
+        self._failure = ""
+        try:
+            found = self._checked(np.zeros(inputs, np.float32), self._begun())
+        except Exception as error:
+            raise InvalidFileError(f"{origin} fails at an observation of zeros: {_words(error)}") from error
+        if not np.isfinite(found).all():
+            raise InvalidFileError(f"{origin} makes numbers of an observation of zeros that are not finite")
+
+    @abstractmethod
+    def _begun(self) -> dict[str, np.ndarray]:
+        """The memory of an episode that begins."""
+
+    @abstractmethod
+    def _step(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
+        """The outputs for (1, i); the memory becomes that of the next step."""
+
+    def program(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """No layers and constants, and the address of a function for one episode at a time.
+
+        Compiled code calls it with the address of its numbers and the control step. It replaces the inputs by
+        the outputs, and by NaN where the policy raises an error, of which `check` tells.
+        """
+        memory = self._begun()
+
+        def call(place: int, number: int | None) -> None:
+            numbers = np.ctypeslib.as_array((ctypes.c_float * self.width).from_address(place))
+            try:
+                if not number:
+                    memory.update(self._begun())
+                numbers[: self.outputs] = self._checked(numbers[: self.inputs], memory)
+            except Exception as error:  # compiled code cannot be left by one
+                numbers[: self.outputs] = np.nan
+                self._failure = f"{self._origin} fails: {_words(error)}"
+
+        self._called.append(_CALLED(call))
+        address = ctypes.cast(self._called[-1], ctypes.c_void_p).value or 0
+        return np.zeros(0, np.int64), np.zeros(0, np.float32), address
+
+    def check(self) -> None:
+        """Raise an InvalidValueError of what the policy raised since the last check."""
+        failure, self._failure = self._failure, ""
+        if failure:
+            raise InvalidValueError(failure)
+
+    def written(self, _graph: Graph, _row: str) -> str:
+        """See `Network.written`: its operators are not known."""
+        raise InvalidValueError(
+            "the policy has other operators than a feed-forward network, so that no gait around it can "
+            "be written into one ONNX file"
+        )
+
+    def _checked(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
+        found = np.asarray(self._step(inputs.reshape(1, -1).copy(), memory), np.float32)
+        if found.size != self.outputs:
+            raise InvalidValueError(
+                f"it must make {self.outputs} numbers, not an array of shape {found.shape}"
+            )
+        return found.reshape(-1)
+
+
+def _words(error: Exception) -> str:
+    kind = "" if isinstance(error, SurefootError) else f"{type(error).__name__}: "
+    return f"{kind}{one_line(error)}"
+
+
+class Function(Called):
+    """A function in Python, of which each observation is a batch of one."""
+
+    def __init__(self, function: Callable[[np.ndarray], Any], inputs: int, outputs: int, name: str) -> None:
+        self._function = function
+        super().__init__(inputs, outputs, f"the policy {name}")
+
+    def _begun(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def _step(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
+        return self._function(inputs)
+
+
+class Foreign(Called):
+    """A policy that onnxruntime runs; InvalidFileError where it finds none in a file.
+
+    A graph with a memory, such as a recurrent one, has further inputs, which are its further outputs of the
+    control step before, and zeros at first.
+    """
 
     def __init__(self, content: bytes, origin: str) -> None:
         self._session = open_session(content, origin)
@@ -28,63 +124,21 @@ class Foreign:
                 f"{origin} is no policy: it must say how wide its observation and its actions are, "
                 "and have an output for each further input"
             )
-        self.inputs, self.outputs = widths
-        self.width = max(widths)  # the most numbers that it takes or makes
         self._observation = first.name
         self._names = [actions.name, *(output.name for output in after[: len(states)])]
         shapes = [[size if isinstance(size, int) else 1 for size in state.shape] for state in states]
         self._first = {
             state.name: np.zeros(shape, np.float32) for state, shape in zip(states, shapes, strict=True)
         }
-        self._called: list[Any] = []  # ctypes frees what nobody holds
-        self._check(origin)
+        super().__init__(widths[0], widths[1], origin)
 
-    def program(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """No layers and constants, and the address of a function for one episode at a time.
-
-        Compiled code calls it with the address of its numbers and the control step. It replaces the inputs by
-        the outputs, and by NaN where the policy raises an error.
-        """
-        memory = dict(self._first)
-
-        def call(place: int, number: int | None) -> None:
-            numbers = np.ctypeslib.as_array((ctypes.c_float * self.width).from_address(place))
-            try:
-                if not number:
-                    memory.update(self._first)
-                numbers[: self.outputs] = self._step(numbers[: self.inputs].copy(), memory)
-            except Exception:  # compiled code cannot be left by one: `_check` tells of it
-                numbers[: self.outputs] = np.nan
-
-        self._called.append(_CALLED(call))
-        address = ctypes.cast(self._called[-1], ctypes.c_void_p).value or 0
-        return np.zeros(0, np.int64), np.zeros(0, np.float32), address
-
-    def written(self, _graph: Graph, _row: str) -> str:
-        """See `Network.written`: its operators are not known."""
-        raise InvalidValueError(
-            "the policy has other operators than a feed-forward network, so that no gait around it can "
-            "be written into one ONNX file"
-        )
+    def _begun(self) -> dict[str, np.ndarray]:
+        return dict(self._first)
 
     def _step(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
-        """The outputs, (o,) float32; the memory becomes that of the next step."""
-        made, *kept = self._session.run(self._names, {self._observation: inputs.reshape(1, -1), **memory})
+        made, *kept = self._session.run(self._names, {self._observation: inputs, **memory})
         memory.update(zip(memory, kept, strict=True))
-        return np.asarray(made, np.float32).reshape(-1)
-
-    def _check(self, origin: str) -> None:
-        try:
-            found = self._step(np.zeros(self.inputs, np.float32), dict(self._first))
-        except Exception as error:
-            raise InvalidFileError(f"{origin} fails at an observation of zeros: {one_line(error)}") from error
-        if found.shape != (self.outputs,):
-            raise InvalidFileError(
-                f"{origin} must make {self.outputs} numbers of an observation, not an array of "
-                f"shape {found.shape}"
-            )
-        if not np.isfinite(found).all():
-            raise InvalidFileError(f"{origin} makes numbers of an observation of zeros that are not finite")
+        return made
 
 
 def open_session(content: bytes, origin: str) -> Any:

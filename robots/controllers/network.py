@@ -56,6 +56,9 @@ class Network:
         constants = np.concatenate([layer.values.reshape(-1) for layer in self._layers])
         return np.array(numbers, np.int64).reshape(-1), constants.astype(np.float32), 0
 
+    def check(self) -> None:
+        """See `Called.check`: nothing raises."""
+
     def written(self, graph: Graph, row: str) -> str:
         """The outputs (1, o) in an ONNX graph, of the inputs (1, i)."""
         for layer in self._layers:

@@ -4,13 +4,13 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from robots.controllers.controller import ControllerDescription, Mirror, Plant, Reflection
-from robots.controllers.foreign import Foreign
+from robots.controllers.foreign import POLICIES, Called, Foreign, Function
 from robots.controllers.network import Network, OtherGraphError, read_network
 from robots.controllers.residual import ACTED, ANGLE, SENSED, TOLD, WAVE, Inputs, Residual, Seen
 from robots.errors import InvalidValueError
@@ -70,7 +70,8 @@ class PolicyDescription(ControllerDescription):
     """The robot is driven by a policy that others trained, and by a residual around it.
 
     Attributes:
-        onnx: name of the file, which lies in the folder of the YAML.
+        onnx: name of the file, which lies in the folder of the YAML; empty where there is a function.
+        function: its name in `robots.controllers.foreign.POLICIES`; empty where there is a file.
         observes: what it observes, in order.
         joints: in the order of its actions and of what it observes of joints; that of the robot by default.
         home: position of each joint where its action is 0 [rad or m]; that at the start by default.
@@ -83,7 +84,8 @@ class PolicyDescription(ControllerDescription):
 
     kind = "policy"
     misses_joints_at_home = True
-    onnx: Annotated[str, Field(pattern=r"^[^/\\:]+$")]
+    onnx: Annotated[str, Field(pattern=r"^[^/\\:]*$")] = ""
+    function: str = ""
     observes: Annotated[tuple[Observed, ...], Field(min_length=1)]
     joints: tuple[str, ...] = ()
     home: Mapping[str, Finite] = Field(default={})
@@ -94,8 +96,14 @@ class PolicyDescription(ControllerDescription):
 
     @property
     def files(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The ONNX file."""
-        return (self.onnx,)
+        """The ONNX file, if there is one."""
+        return (self.onnx,) if self.onnx else ()
+
+    @model_validator(mode="after")
+    def _is_one_of_both(self) -> Self:
+        if bool(self.onnx) == bool(self.function):
+            raise ValueError("a policy is an onnx or a function: name one of them")
+        return self
 
     def build(self, plant: Plant) -> Residual:
         entries, joints, command = plant.entries, plant.joints, self.command
@@ -131,12 +139,19 @@ class PolicyDescription(ControllerDescription):
             mirror=Mirror(*(Reflection(np.array(one.images), np.array(one.signs)) for one in self.mirror))
             if self.mirror
             else None,
-            checksum=hashlib.sha256(plant.files[self.onnx]).hexdigest()[:8],
+            checksum=hashlib.sha256(plant.files.get(self.onnx, self.function.encode())).hexdigest()[:8],
             observation_dim=len(entries),
         )
 
-    def _network(self, plant: Plant, inputs: int, outputs: int) -> Network | Foreign:
+    def _network(self, plant: Plant, inputs: int, outputs: int) -> Network | Called:
         """What computes the policy, which must have so many inputs and outputs."""
+        if self.function:
+            if self.function not in POLICIES:
+                raise InvalidValueError(
+                    f"its policy {self.function!r} is a function that is not registered: see POLICIES in "
+                    "robots.controllers.foreign"
+                )
+            return Function(POLICIES[self.function], inputs, outputs, self.function)
         policy = plant.files.get(self.onnx)
         if policy is None:
             raise InvalidValueError(f"the file of the policy, {self.onnx!r}, is missing")

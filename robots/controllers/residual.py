@@ -16,7 +16,7 @@ import numpy as np
 
 from robots.compilation import call_address, compiled
 from robots.controllers.controller import Controller, Mirror, Reflection
-from robots.controllers.foreign import Foreign
+from robots.controllers.foreign import Called
 from robots.controllers.graph import Graph
 from robots.controllers.network import Network, run_network
 
@@ -180,7 +180,7 @@ class Residual(Controller):
     whether the policy runs as its mirror image.
     """
 
-    network: Network | Foreign
+    network: Network | Called
     inputs: Inputs
     places: np.ndarray  # the number of each joint among the policy's actions, (a,)
     home: np.ndarray  # action of each joint where the policy's is 0, (a,)
@@ -287,6 +287,9 @@ class Residual(Controller):
             residual[_PHASE, :joints] = 2 * np.pi * phases
             frequency = _FREQUENCY * math.exp(min(_TEMPO * float(tempo), 2.0))
             residual[_REST, _PACE] = 2 * np.pi * frequency * self.control_step
+
+    def check(self) -> None:
+        self.network.check()
 
     def written(self, parameters: np.ndarray, graph: Graph, observation: str) -> str:
         _, memory = self.arguments()

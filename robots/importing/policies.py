@@ -6,12 +6,15 @@ named after what such policies are trained with.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import yaml
 from pydantic import Field
 
+from robots.controllers.foreign import POLICIES
 from robots.controllers.network import MOST_BYTES, read_metadata
 from robots.controllers.policy import PolicyDescription, read_policy
 from robots.controllers.residual import Residual
@@ -58,7 +61,7 @@ class PolicyMap(Record):
 
 class _Given(NamedTuple):
     robot: Robot
-    path: Path
+    path: str | Path  # of the file, or the name of a function
     inputs: int
     metadata: Mapping[str, str]
 
@@ -84,21 +87,21 @@ class _Given(NamedTuple):
         return {name: float(pose[model.joint(name).qposadr[0]]) for name in names}
 
 
-def with_policy(robot: Robot, path: str | Path, observes: str | Path = "playground") -> Robot:
+AnyPolicy = str | Path | Callable[[np.ndarray], Any]
+
+
+def with_policy(robot: Robot, policy: AnyPolicy, observes: str | Path = "playground") -> Robot:
     """A robot driven by gaits around a policy, of which that with parameters of 0 is the policy alone.
 
     Args:
         robot: that the policy was trained for.
-        path: the policy, an ONNX file.
+        policy: an ONNX file; or a function from a batch of observations, (n, i) float32, to actions (n, o),
+            or its name in `robots.controllers.foreign.POLICIES`.
         observes: what it observes: a name in `MAPS`, or the path of the YAML of a `PolicyMap`.
     """
-    path = Path(path)
-    content = read_bytes(path, MOST_BYTES)
-    network = read_policy(content, str(path))
-    given = _Given(robot, path, network.inputs, read_metadata(content))
+    given, keys, files = _given(robot, policy)
     found = _map(given, observes)
-    keys: dict[str, Any] = {"home": given.home, **found.controller, "onnx": path.name}
-    description = validate(PolicyDescription, keys)
+    description = validate(PolicyDescription, {"home": given.home, **found.controller, **keys})
     known: Any = parse_yaml(robot.yaml)
     known["episode_steps"] = max(robot.description.episode_steps, round(_SECONDS / robot.control_step))
     known["controller"] = description.model_dump(mode="json", exclude_defaults=True)
@@ -110,17 +113,39 @@ def with_policy(robot: Robot, path: str | Path, observes: str | Path = "playgrou
         seen = [*dict.fromkeys([*terms, "heading"])]
         numbers = [{"term": term, "scale": 1.0, "limit": _UNLIMITED} for term in seen]
         known["observations"] = {"terms": numbers} | ({"imu": found.imu} if found.imu else {})
-    files = {path.name: content}
 
     def built() -> Robot:
         text = yaml.safe_dump(known, sort_keys=False, allow_unicode=True)
-        return robot_from_text(robot.xml, text, origin=f"{robot.name} with {path}", files=files)
+        return robot_from_text(robot.xml, text, origin=f"{robot.name} with {given.path}", files=files)
 
     made = built()
     if images := _images(made):
         known["controller"]["mirror"] = images
         made = built()
     return made
+
+
+def _given(robot: Robot, policy: AnyPolicy) -> tuple[_Given, dict[str, str], dict[str, bytes]]:
+    """What is known of a policy, the key of its description that says what it is, and its file."""
+    if callable(policy) or str(policy) in POLICIES:
+        name = _name(policy) if callable(policy) else str(policy)
+        inputs = 12 + 3 * len(robot.description.joints)  # of what the ready maps are for, quadrupeds
+        return _Given(robot, name, inputs, {}), {"function": name}, {}
+    path = Path(policy)
+    content = read_bytes(path, MOST_BYTES)
+    inputs = read_policy(content, str(path)).inputs
+    return _Given(robot, path, inputs, read_metadata(content)), {"onnx": path.name}, {path.name: content}
+
+
+def _name(function: Callable[[np.ndarray], Any]) -> str:
+    """The name of a function, which is registered; that of another one is never its name."""
+    for known, registered in POLICIES.items():
+        if registered is function:
+            return known
+    own = getattr(function, "__name__", type(function).__name__).strip("<>")
+    name = next(name for n in count(2) for name in (own, f"{own}-{n}") if name not in POLICIES)
+    POLICIES[name] = function
+    return name
 
 
 def _map(given: _Given, observes: str | Path) -> PolicyMap:
@@ -231,7 +256,7 @@ def _mjlab(given: _Given) -> dict[str, Any]:
 
 def _unitree(given: _Given) -> dict[str, Any]:
     """unitree_rl_lab: the file deploy.yaml in the folder params next to that of the policy."""
-    place = given.path.resolve().parent.parent / "params" / "deploy.yaml"
+    place = Path(given.path).resolve().parent.parent / "params" / "deploy.yaml"
     # the only tag that Isaac Lab writes, for joints that are all of them
     text = re.sub(r"!!python/object/apply:builtins\.slice \[[\w, ]*\]", "null", read_text(place))
     told: Any = parse_yaml(text)

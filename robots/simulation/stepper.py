@@ -163,6 +163,7 @@ class Stepper:
             trace,
             abandoned,
         )
+        self.controller.check()
 
     @property
     def parts(self) -> "tuple[_Physics, Task, EpisodeState]":

@@ -2,16 +2,21 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 
-from robots.controllers.controller import Actor
+import surefoot
+from robots.controllers.controller import Actor, Policy
+from robots.controllers.foreign import POLICIES
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.importing.policies import with_policy
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
+from robots.simulation.backend import ModelBatch
+from robots.simulation.threads import ALL_CORES
 from tests.robots.controllers.test_policy_network import constant, graph
 from tests.robots.stepping import begun, check_whole_and_stepped
 
@@ -244,6 +249,66 @@ def test_a_policy_with_a_memory_runs_through_onnxruntime(tmp_path: Path) -> None
     alone = Actor(made.controller)(zeros.astype(np.float32), seen[2], 0)
     assert not np.allclose(alone, first[2])  # without what was before
     check_whole_and_stepped(made.with_episode_steps(30), zeros)
+
+
+def linear(seen: np.ndarray) -> np.ndarray:
+    """A policy as a function: of a batch of observations, what `policy` is for its first layer."""
+    assert seen.shape == (1, 48)
+    assert seen.dtype == np.float32
+    seen[:] = np.tanh(seen)  # its own copy
+    return seen[:, :JOINTS]
+
+
+def test_a_function_is_a_policy_whose_gaits_walk_break_and_are_read_again(tmp_path: Path) -> None:
+    weights = np.vstack([np.eye(JOINTS), np.zeros((48 - JOINTS, JOINTS))]).astype(np.float32)
+    nodes = [("Tanh", ["obs"], ["a"], {}), ("Gemm", ["a", "w", "b"], ["y"], {})]
+    constants = [constant("w", weights), constant("b", np.zeros(JOINTS, np.float32))]
+    (tmp_path / "policy.onnx").write_bytes(graph(nodes, constants, JOINTS, inputs=48))
+    own = load_robot("quadruped")
+    file, made = with_policy(own, tmp_path / "policy.onnx"), with_policy(own, linear)
+    parameters = 0.3 * np.random.default_rng(8).normal(size=45)
+    parameters[-1] = 0.0
+    whole, _ = check_whole_and_stepped(made.with_episode_steps(40), parameters)
+    expected, _ = check_whole_and_stepped(file.with_episode_steps(40), parameters)
+    assert whole.tally.x == pytest.approx(expected.tally.x, abs=1e-4)
+    assert with_policy(own, "linear").controller == made.controller  # by its name, too
+    trained = surefoot.train(
+        own, policy=linear, evaluations=8, batch_size=8, emitters=1, episode_steps=20, out=tmp_path / "run"
+    )
+    found = surefoot.recover(
+        trained, "front_left:dead", trials=1, think_episodes=1, rehearsal=False, refine=0
+    )
+    assert len(found.trials) == 1
+    assert surefoot.load(tmp_path / "run").robot.controller == made.controller
+    POLICIES.pop("linear")
+    with pytest.raises(InvalidFileError, match="'linear' is a function that is not registered"):
+        surefoot.load(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda seen: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda seen: seen[:, :11], r"make 12 numbers, not an array of shape \(1, 11\)"),
+        (lambda seen: np.full((1, 12), np.nan), "not finite"),
+        (lambda seen: "left", "ValueError"),
+    ],
+)
+def test_a_function_that_fails_is_one_sentence_and_moves_no_robot(wrong: Callable, said: str) -> None:
+    own, now = load_robot("quadruped"), []
+    with pytest.raises(InvalidFileError, match=said):
+        with_policy(own, wrong)
+    made = with_policy(own, lambda seen: wrong(seen) if now else np.zeros((1, JOINTS)))
+    zeros, seen = np.zeros(45, np.float32), np.zeros(made.observation_dim, np.float32)
+    acts = Policy(made.controller, zeros)
+    assert np.isfinite(acts(seen)).all()
+    batch = ModelBatch(made.with_episode_steps(20))
+    now.append("wrong")
+    with pytest.raises(InvalidValueError, match=said.replace("not finite", "no finite action")):
+        acts(seen)  # whoever drives a robot then damps it, see the tests of links
+    if said != "not finite":  # in episodes, numbers that are not finite are a gait that is worth nothing
+        with pytest.raises(InvalidValueError, match=said):
+            ALL_CORES.run(batch, zeros[None], np.ones(1, int))
 
 
 @pytest.mark.slow
