@@ -108,7 +108,8 @@ class SimulatedWorld:
         self._apply_changes()
         start = self.pose
         self._express(Pose(start.x, start.y, start.yaw + towards))
-        going = self.driving == row and not abrupt
+        blends = self.driving is not None and self._stepper.controller.blends
+        going = (self.driving == row or blends) and not abrupt
         told = self._begin(going=going)
         self.driving, begun = row, self._stepper.tally.steps
         trace = np.zeros((steps, TraceColumns.of(self._whole).end), np.float32)

@@ -196,6 +196,7 @@ class Residual(Controller):
 
     sigma0 = 0.4
     step_sizes = (0.4, 0.4)
+    blends = True
     kernel = staticmethod(_act)
 
     def __eq__(self, other: object) -> bool:

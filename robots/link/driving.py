@@ -88,7 +88,10 @@ class Keeper:
         self._take(self._first)
 
     def begin(self, motion: Motion) -> None:
-        """Do something else from now on; a gait that is on its way goes on in its cycle."""
+        """Do something else from now on; a gait that is on its way goes on in its cycle.
+
+        So does a controller that takes over gently from one gait to another, see `Controller.blends`.
+        """
         before, self._motion = self._motion or DAMPED, motion
         now = self._seen.state.time
         self._end = self.passed + round(motion.seconds / self._robot.control_step)
@@ -96,7 +99,9 @@ class Keeper:
             self.told, self._driven = self._hanging(), now
         if motion.row is not None:
             self._senses = Senses(self._robot, self._first, self._command)
-        if motion.abrupt or (motion.row, motion.damped) != (before.row, before.damped):
+        blends = self._robot.controller.blends and None not in (motion.row, before.row)
+        same = blends or motion.row == before.row
+        if motion.abrupt or not same or motion.damped != before.damped:
             self._began, self._from, self._since = self.passed, self.told, now
             self._ramp = RISE if before.damped and motion.row is None else RAMP
 

@@ -55,6 +55,7 @@ class Stepper:
     Attributes:
         robot: whole or damaged.
         controller: the robot's, which `run` uses.
+        actor: the controller at work in single steps.
         data: MuJoCo's, of `robot.physics`; what the caller changes in it counts.
         state: what the kernels read and write. `state.observation`, `state.action`, `state.touching` and the
             others are live: they change with every step.
@@ -75,7 +76,7 @@ class Stepper:
         if robot.description.drag:  # which is added between the halves
             self._steps = self._halves._replace(anew=True)
         self._sizes, self._memory = self.controller.arguments()
-        self._actor = Actor(self.controller)
+        self.actor = Actor(self.controller)
         self._begun = False
 
     def reset(self, seed: int) -> np.ndarray:
@@ -118,7 +119,7 @@ class Stepper:
 
     def action(self, parameters: np.ndarray) -> np.ndarray:
         """What the robot's controller does next with parameters, (p,); another gait takes over gently."""
-        return self._actor(parameters, self.state.observation, self.tally.steps)
+        return self.actor(parameters, self.state.observation, self.tally.steps)
 
     def read(self, row: np.ndarray) -> None:
         """Write what the sensors read after a control step, and what was told, as a row of a trace, (c,)."""
@@ -222,7 +223,7 @@ class Stepper:
 def take_over(new: Stepper, old: Stepper) -> None:
     """Put a robot where another model of it was: joints are where they were, new ones at their start.
 
-    Actuators go on with what they were told, behind their filters, too.
+    Actuators go on with what they were told, behind their filters, too; controllers with what they remember.
     """
     before, after = old.robot.physics, new.robot.physics
     new.data.qpos[:], new.data.qvel[:], new.data.time = start_positions(new.robot), 0, old.data.time
@@ -248,7 +249,7 @@ def take_over(new: Stepper, old: Stepper) -> None:
     new.carry_on(seed, going=True)  # periodic gaits where they were, and others see what they saw
     for name in _KEPT:
         setattr(tally, name, getattr(old.tally, name))
-    new.state.contacts[:] = old.state.contacts
+    new.state.contacts[:], new.actor = old.state.contacts, old.actor
     if new.state.pending.shape == old.state.pending.shape:  # actions on their way to the motors
         new.state.pending[:] = old.state.pending
 

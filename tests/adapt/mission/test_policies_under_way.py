@@ -1,0 +1,64 @@
+"""Gaits around a policy under way: another one takes over, or something breaks, and the policy goes on."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapt.mission.changes import PlannedChange, read_changes
+from adapt.mission.linked import LinkedWorld
+from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.world import World
+from robots.importing.policies import with_policy
+from robots.link.driving import Keeper
+from robots.link.simulated import SimulatedRobot
+from robots.robot import Robot, load_robot
+from tests.robots.link.virtual import SimulatedLink
+
+MAP = """
+controller:
+  observes: [action, command]
+  scale: 0.25
+  command: {default: [0.8, 0.0, 0.0], heading_gain: 0.0}
+"""
+Changes = tuple[PlannedChange, ...]
+
+
+def simulated(robot: Robot, changes: Changes) -> World:
+    return SimulatedWorld(robot, changes, seed=1)
+
+
+def linked(robot: Robot, _: Changes) -> World:
+    return LinkedWorld(robot, Keeper(SimulatedLink(SimulatedRobot(robot, robot))))
+
+
+@pytest.mark.parametrize("begun", [simulated, linked])
+def test_a_policy_goes_on_while_gaits_change_and_parts_break(
+    begun: Callable[[Robot, Changes], World], tmp_path: Path
+) -> None:
+    seen: list[np.ndarray] = []
+
+    def stands(observations: np.ndarray) -> np.ndarray:
+        if observations.any():  # else it is only tried out
+            seen.append(observations[0].copy())
+        return np.full((1, 12), 0.01)
+
+    (tmp_path / "map.yaml").write_text(MAP)
+    robot = with_policy(load_robot("quadruped"), stands, tmp_path / "map.yaml")
+    first, second = np.zeros((2, robot.controller.parameter_count), np.float32)
+    second[0] = -0.6  # it is told 0.2 m/s
+    world = begun(robot, read_changes(["front_left:weak@0.9@1.5"], robot))
+    steps = round(1.0 / robot.control_step)
+    world.drive(0, first, steps)
+    seen.clear()
+    for _ in range(2):
+        world.drive(1, second, steps)
+    actions, told = np.array(seen)[:, :12], np.array(seen)[:, 12]
+    assert actions == pytest.approx(
+        0.01, abs=1e-6
+    )  # it remembers what it did, also when its robot becomes another one
+    assert told[0] == pytest.approx(0.8, abs=0.05)
+    assert np.diff(told).max() < 1e-6
+    assert abs(np.diff(told)).max() < 1.1 * 0.6 * robot.control_step / 0.5  # within half a second, evenly
+    assert told[-1] == pytest.approx(0.2)
