@@ -10,8 +10,9 @@ from adapt.mission.changes import PlannedChange, read_changes
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import World
+from robots.errors import InvalidValueError
 from robots.importing.policies import with_policy
-from robots.link.driving import Keeper
+from robots.link.driving import Keeper, drive
 from robots.link.simulated import SimulatedRobot
 from robots.robot import Robot, load_robot
 from tests.robots.link.virtual import SimulatedLink
@@ -33,6 +34,11 @@ def linked(robot: Robot, _: Changes) -> World:
     return LinkedWorld(robot, Keeper(SimulatedLink(SimulatedRobot(robot, robot))))
 
 
+def around(policy: Callable[[np.ndarray], np.ndarray], folder: Path) -> Robot:
+    (folder / "map.yaml").write_text(MAP)
+    return with_policy(load_robot("quadruped"), policy, folder / "map.yaml")
+
+
 @pytest.mark.parametrize("begun", [simulated, linked])
 def test_a_policy_goes_on_while_gaits_change_and_parts_break(
     begun: Callable[[Robot, Changes], World], tmp_path: Path
@@ -44,8 +50,7 @@ def test_a_policy_goes_on_while_gaits_change_and_parts_break(
             seen.append(observations[0].copy())
         return np.full((1, 12), 0.01)
 
-    (tmp_path / "map.yaml").write_text(MAP)
-    robot = with_policy(load_robot("quadruped"), stands, tmp_path / "map.yaml")
+    robot = around(stands, tmp_path)
     first, second = np.zeros((2, robot.controller.parameter_count), np.float32)
     second[0] = -0.6  # it is told 0.2 m/s
     world = begun(robot, read_changes(["front_left:weak@0.9@1.5"], robot))
@@ -62,3 +67,16 @@ def test_a_policy_goes_on_while_gaits_change_and_parts_break(
     assert np.diff(told).max() < 1e-6
     assert abs(np.diff(told)).max() < 1.1 * 0.6 * robot.control_step / 0.5  # within half a second, evenly
     assert told[-1] == pytest.approx(0.2)
+
+
+def test_a_robot_whose_policy_raises_is_damped(tmp_path: Path) -> None:
+    def until_it_walks(observations: np.ndarray) -> np.ndarray:
+        if observations[0, 12] > 0.4:
+            raise RuntimeError("no more")
+        return np.zeros((1, 12))
+
+    robot = around(until_it_walks, tmp_path)
+    link = SimulatedLink(SimulatedRobot(robot, robot))
+    with pytest.raises(InvalidValueError, match=r"^the policy until_it_walks fails: RuntimeError: no more$"):
+        drive(link, np.zeros(robot.controller.parameter_count), 2.0)
+    assert link.observe().mode == "damping"

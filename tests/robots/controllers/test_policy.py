@@ -323,7 +323,8 @@ def test_the_page_of_policies_is_followed_with_a_small_one(
     Path("policy.onnx").write_bytes(policy(48))
     code, said, _ = run("policy check policy.onnx --robot robot.yaml --map playground")
     assert (code, "falls after" in said) == (0, True)
-    text = page.split("```python\n")[1].split("```")[0]
+    text, function = (part.split("```")[0] for part in page.split("```python\n")[1:])
+    exec(function, {})
     small = {
         "evaluations=5000": "evaluations=16, emitters=1, batch_size=8",
         '"FR:lost"': '"front_right:lost", trials=2',
