@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adapt.damage.damage import Damage
+from adapt.damage.library import damage_library
+from adapt.damage.text import damage_from, damaged_robots, parse_damage
 from adapt.records import Recovery, Trial
 from adapt.requests import (
     CalibrationRequest,
@@ -21,14 +23,19 @@ from adapt.requests import (
     RehearsalRequest,
     StrengtheningRequest,
 )
+from repertoire.algorithms.catalogue import AnyAlgorithm
 from repertoire.archives.archive import ArchiveSpec
+from repertoire.evaluation import merging
 from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
+from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
+from repertoire.training.log import TrainingLog
 from robots.deployment.walk import WALK_EPISODES, Walk
 from robots.description import Randomization
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import check_writable, file_exists
+from robots.randomization import read_randomization
 from robots.robot import Robot, find_robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
@@ -45,10 +52,8 @@ if TYPE_CHECKING:
     from adapt.relearning.refinement import Refiner
     from adapt.self_model.calibration import Calibration
     from adapt.strengthening import Strengthening
-    from repertoire.algorithms.catalogue import AnyAlgorithm
     from repertoire.evaluation.correction import Correction
     from repertoire.evaluation.evaluator import Evaluation
-    from repertoire.training.log import TrainingLog
     from repertoire.training.training import Training
     from robots.deployment.deployment import Telemetry
     from robots.importing.policies import AnyPolicy
@@ -62,15 +67,13 @@ def load(source: str | Path) -> Repertoire:
     Args:
         source: a repertoire file, the folder of a run, or the name of an included repertoire (`hexapod`).
     """
-    from repertoire.storage.repertoires import read_repertoire
-
     return read_repertoire(repertoire_path(source))
 
 
 @takes()
 def train(
     problem: Problem | Robot | str | Path,
-    algorithm: "AnyAlgorithm" = "sep-cma-mae",
+    algorithm: AnyAlgorithm = "sep-cma-mae",
     *,
     out: str | Path | None = None,
     evaluations: int = 20_000,
@@ -107,8 +110,6 @@ def train(
         **settings: such as `archive`, `sigma0`, `emitters`, `batch_size`, `episode_steps`, `hidden`,
             `damage_share` or `randomization`.
     """
-    from adapt.damage.text import damaged_robots
-    from repertoire.training.log import TrainingLog
     from repertoire.training.runs import start_training
 
     folder = None if out is None else Path(out)
@@ -134,8 +135,7 @@ def train(
     ) as training:
         if log_csv is not None and file_exists(log_csv) and not overwrite:
             raise InvalidValueError(f"{log_csv} exists already: choose another --log-csv, or use --overwrite")
-        log = TrainingLog(log_csv, training.history) if log_csv else None
-        return _trained(training, folder, checkpoint_seconds, progress, on_batch, log)
+        return _trained(training, folder, checkpoint_seconds, progress, on_batch, log_csv)
 
 
 @takes()
@@ -152,15 +152,12 @@ def resume(
 
     The CSV file of an earlier part of the run is continued.
     """
-    from adapt.damage.text import damaged_robots
-    from repertoire.training.log import TrainingLog
     from repertoire.training.runs import resume_training
 
     folder = Path(out)
     with resume_training(folder, backend=backend_of(threads), breaker=damaged_robots) as training:
         if training is not None:
-            log = TrainingLog(log_csv, training.history) if log_csv else None
-            return _trained(training, folder, checkpoint_seconds, progress, on_batch, log)
+            return _trained(training, folder, checkpoint_seconds, progress, on_batch, log_csv)
     if progress:
         note(f"{folder} has finished already; see it with: surefoot show {folder}")
     return load(folder)
@@ -172,8 +169,10 @@ def _trained(
     checkpoint_seconds: float,
     progress: bool,
     on_batch: Callable[[dict[str, float]], None] | None,
-    log: "TrainingLog | None",
+    log_csv: str | Path | None,
 ) -> Repertoire:
+    log = TrainingLog(log_csv, training.history) if log_csv else None
+
     def tell(row: dict[str, float]) -> None:
         if log:
             log(row)
@@ -352,8 +351,6 @@ def evaluate(
         out: file to save the corrected repertoire to; after an interruption the same call goes on.
     """
     from repertoire.evaluation.correction import correct, keep_best, reevaluation
-    from repertoire.storage.repertoires import write_repertoire
-    from robots.randomization import read_randomization
 
     request = asked(CorrectionRequest, settings)
     repertoire, file = opened(source)
@@ -397,7 +394,6 @@ def rehearse(
     Returns:
         The table, which `recover` takes; as the file holds it, which rounds, if there is one.
     """
-    from adapt.damage.text import damage_from
     from adapt.rehearsal.rehearsal import rehearsed_table
     from adapt.rehearsal.storage import read_table, write_table
 
@@ -423,9 +419,7 @@ def _rehearsal(
     request: RehearsalRequest,
     backend: Backend,
 ) -> "Evaluation":
-    from adapt.damage.library import damage_library
     from adapt.rehearsal.rehearsal import rehearsal
-    from robots.randomization import read_randomization
 
     robot = repertoire.robot
     library = damage_library(robot) if damages is None else _several(damages)
@@ -466,7 +460,6 @@ def strengthen(
     """
     from adapt.selectors.catalogue import find_table
     from adapt.strengthening import Strengthening
-    from robots.randomization import read_randomization
 
     request = asked(StrengtheningRequest, settings)
     repertoire, file = opened(source)
@@ -510,7 +503,6 @@ def _save_rehearsed(
     from adapt.rehearsal.rehearsal import rehearsed_table
     from adapt.rehearsal.storage import write_table
     from adapt.rehearsal.table import widen
-    from repertoire.storage.repertoires import fingerprint, write_repertoire
 
     path, table = RunFiles(out).rehearsal, work.table
     new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
@@ -542,15 +534,13 @@ def merge(
         archive: the cells; those of the first repertoire by default.
         out: file to save the result to.
     """
-    from repertoire.evaluation.merging import merge as merge_repertoires
-    from repertoire.storage.repertoires import write_repertoire
 
     inputs = [opened(source) for source in _several(sources)]
     if out is not None:
         for _, file in inputs:
             check_output(file, Path(out), overwrite)
     names = [str(file or f"repertoire {number}") for number, (_, file) in enumerate(inputs, 1)]
-    merged = merge_repertoires([repertoire for repertoire, _ in inputs], archive=archive, names=names)
+    merged = merging.merge([repertoire for repertoire, _ in inputs], archive=archive, names=names)
     if out is not None:
         write_repertoire(Path(out), merged)
     return merged
@@ -614,7 +604,6 @@ def calibrate(
     from adapt.self_model import calibrating
     from adapt.self_model.calibration import PRIOR, read_traces, write_calibration
     from adapt.self_model.features import check_sensors
-    from robots.randomization import read_randomization
 
     request = asked(CalibrationRequest, settings)
     repertoire, file = opened(source)
@@ -658,6 +647,4 @@ def _several(given: Any) -> list[Any]:
 
 
 def _found_damage(damage: Damage | str, robot: Robot) -> Damage:
-    from adapt.damage.text import parse_damage
-
     return damage if isinstance(damage, Damage) else parse_damage(str(damage), robot)

@@ -19,7 +19,6 @@ from adapt.mission.world import (
     World,
     check_turns,
     go_on,
-    pass_thinking,
 )
 from robots.attitude import turned_about_z, yaw_of
 from robots.errors import InvalidValueError
@@ -171,7 +170,13 @@ class SimulatedWorld:
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
         """See `World.think`."""
-        return pass_thinking(self, seconds, row, parameters, self._whole.control_step)
+        end, step, fell = self.clock + seconds, self.robot.control_step, False
+        if row is not None:
+            fell = self.drive(row, parameters, max(1, round(seconds / step))).fell
+        rest = round(max(0.0, end - self.clock) / step)
+        if rest or row is None:
+            self.stand(rest)
+        return fell
 
     def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """See `World.search`."""

@@ -143,17 +143,6 @@ class World(Protocol):
         """Let go of the robot."""
 
 
-def pass_thinking(world: World, seconds: float, row: int | None, parameters: np.ndarray, step: float) -> bool:
-    """`World.think` where time stood still meanwhile, with control steps of `step` seconds."""
-    end, fell = world.clock + seconds, False
-    if row is not None:
-        fell = world.drive(row, parameters, max(1, round(seconds / step))).fell
-    rest = round(max(0.0, end - world.clock) / step)
-    if rest or row is None:
-        world.stand(rest)
-    return fell
-
-
 def check_turns(robot: Robot) -> None:
     """Raise InvalidValueError where a robot cannot turn."""
     if not robot.moves_freely:

@@ -37,7 +37,7 @@ _COSTS = "costs.json"
 _CHECKPOINT_SECONDS = 60.0
 _ROWS = 100  # of a history
 _TRAINING = 0.95  # share of a trial's work; the correction is the rest
-_COLUMNS = ("evaluations", "qd_score", "coverage", "best")
+_SCORES = ("qd_score", "coverage", "best")
 _TIMES = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds")
 
 
@@ -175,7 +175,7 @@ class PaperTrial:
         self, repertoire: Repertoire, costs: Costs, correction: Correction | None, backend: Backend
     ) -> TrialResult:
         history, settings = repertoire.history, repertoire.settings
-        columns = {name: history[name] for name in _COLUMNS}
+        columns = {name: history[name] for name in ("evaluations", *_SCORES)}
         spent = np.array([*costs.times.values()])  # (batches, times)
         columns["cpu_seconds"] = np.interp(history["evaluations"], [*costs.times], spent[:, 1])
         raw = repertoire.metrics
@@ -187,9 +187,8 @@ class PaperTrial:
             trial=self.number,
             seed=self.seed,
             evaluations=repertoire.evaluations,
-            qd_score=metrics.qd_score,
-            coverage=metrics.coverage,
-            best=metrics.best,
+            **{name: getattr(metrics, name) for name in _SCORES},
+            **{f"raw_{name}": getattr(raw, name) for name in _SCORES},
             **dict(zip(_TIMES, spent[-1].tolist(), strict=True)),
             search_bytes=costs.search_bytes,
             restarts=int(sum(restarts)),
@@ -202,9 +201,6 @@ class PaperTrial:
             episode_steps=self.episode_steps or 0,
             episodes=self.episodes,
             left_out=correction.left_out if correction else 0,
-            raw_qd_score=raw.qd_score,
-            raw_coverage=raw.coverage,
-            raw_best=raw.best,
             history=_thinned(columns),
             objectives=objective_grid(final).astype(np.float32),
             options=self.options,

@@ -183,14 +183,9 @@ class RecoverySuite(RecordSuite):
         if key not in self._robots:
             self._robots.clear()
             seed = fault_seed(self.seed, trial.fault)
+            known: dict[str, Any] = {"noise": self.noise, "backend": self.backend, "aim": self._aim}
             self._robots[key] = DamagedRobot(
-                self.repertoire,
-                track,
-                trial.damage,
-                seed=seed,
-                noise=self.noise,
-                backend=self.backend,
-                aim=self._aim,
+                repertoire=self.repertoire, damage=trial.damage, gap=track.gap, seed=seed, **known
             )
         return self._robots[key]
 

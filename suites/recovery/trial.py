@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -54,43 +54,46 @@ class RecoveryTrial:
         return f"{self.place}-{self.fault:03d}", self.selector, self.number
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DamagedRobot:
-    """A robot with a fault; in a track with a reality gap it also differs from that of the repertoire.
+    """A robot with a fault, which across a reality gap also differs from that of the repertoire.
 
-    The seed is that of the fault, see `fault_seed`; of noise see `RecoverySuite`; the aim is what gaits are
-    scored by.
+    Attributes:
+        gap: whether it does.
+        seed: of the fault, see `fault_seed`.
+        noise: see `RecoverySuite`.
+        aim: what gaits are scored by.
     """
 
-    def __init__(
-        self,
-        repertoire: Repertoire,
-        track: Track,
-        damage: Damage,
-        *,
-        seed: int,
-        noise: tuple[float, float],
-        backend: Backend,
-        aim: RecoveryObjective,
-    ) -> None:
-        self._repertoire, self._damage, self._gap, self._seed = repertoire, damage, track.gap, seed
-        self._noise, self._backend, self._aim = noise, backend, aim
-        robot = repertoire.robot
-        self._whole: Robot = randomised(robot, seed) if track.gap else robot
-        self._damaged = damage.apply(self._whole)
+    repertoire: Repertoire
+    damage: Damage
+    gap: bool = False
+    seed: int
+    noise: tuple[float, float] = (0.0, 0.0)
+    backend: Backend
+    aim: RecoveryObjective
+
+    @cached_property
+    def _whole(self) -> Robot:
+        return randomised(self.repertoire.robot, self.seed) if self.gap else self.repertoire.robot
+
+    @cached_property
+    def _damaged(self) -> Robot:
+        return self.damage.apply(self._whole)
 
     def _start(self, robot: Robot) -> Evaluator:
-        return Evaluator(self._repertoire, {"any": robot}, backend=self._backend, objective=self._aim.of)
+        return Evaluator(self.repertoire, {"any": robot}, backend=self.backend, objective=self.aim.of)
 
     def _finals(self, evaluator: Evaluator, rows: Sequence[int]) -> np.ndarray:
         """Mean objectives of gaits in the episodes by which the oracle is chosen, (n,)."""
-        seeds = derive_seeds(self._seed, SeedFamily.ORACLE, _FIRST_FINAL, FINAL_EPISODES)
+        seeds = derive_seeds(self.seed, SeedFamily.ORACLE, _FIRST_FINAL, FINAL_EPISODES)
         return objectives_and_falls(evaluator, np.array(rows), seeds)[0].mean(axis=1)
 
     def _score(self, evaluator: Evaluator, row: int) -> tuple[float, float]:
         """Mean objective of a gait in fresh episodes, above the zero of shares, and share of falls."""
-        seeds = derive_seeds(self._seed, SeedFamily.CONFIRMATION, 0, FINAL_EPISODES)
+        seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, 0, FINAL_EPISODES)
         objectives, fell = objectives_and_falls(evaluator, np.array([row]), seeds)
-        return float(objectives.mean()) - self._aim.zero, float(fell.mean())
+        return float(objectives.mean()) - self.aim.zero, float(fell.mean())
 
     def oracle(self) -> dict[str, Any]:
         """Find the best gait: what an `OracleResult` tells of it.
@@ -99,9 +102,9 @@ class DamagedRobot:
         20 gaits that do best in an episode of all, and the incumbent, therefore run ten fresh episodes, the
         same for all, which alone decide.
         """
-        incumbent, evaluator = self._repertoire.best(), self._start(self._damaged)
-        seeds = derive_seeds(self._seed, SeedFamily.ORACLE, 0, 1)
-        first, _ = objectives_and_falls(evaluator, np.arange(len(self._repertoire)), seeds)
+        incumbent, evaluator = self.repertoire.best(), self._start(self._damaged)
+        seeds = derive_seeds(self.seed, SeedFamily.ORACLE, 0, 1)
+        first, _ = objectives_and_falls(evaluator, np.arange(len(self.repertoire)), seeds)
         finalists = np.argsort(-first[:, 0], kind="stable")[:FINALISTS]
         finalists = np.union1d(finalists, [incumbent])
         finals = self._finals(evaluator, finalists.tolist())
@@ -126,11 +129,11 @@ class DamagedRobot:
         rows, falls, thoughts, stop = [], [], [], None
         evaluator = self._start(self._damaged)
         experiment = Experiment(
-            self._repertoire, request, evaluator, self._aim, prior, table, backend=self._backend
+            self.repertoire, request, evaluator, self.aim, prior, table, backend=self.backend
         )
         selector = experiment.selector(
-            without=tuple(sorted(self._damage.families - {"pair"})) if left_out else (),
-            before=self._before() if self._gap and experiment.entry.thinks else (),
+            without=tuple(sorted(self.damage.families - {"pair"})) if left_out else (),
+            before=self._before() if self.gap and experiment.entry.thinks else (),
         )
         tries = experiment.trials(selector, measured=partial(self._measured, request.seed))
         for trial, attempt in enumerate(islice(tries, request.trials), start=1):
@@ -144,7 +147,7 @@ class DamagedRobot:
         cause, probability = (selector.diagnosis() or [("", 0.0)])[0]
         return {
             "gait": row,
-            "refined": row >= len(self._repertoire),
+            "refined": row >= len(self.repertoire),
             "final": float(self._finals(evaluator, [row])[0]),
             "score": scores[row][0],
             "scores": [scores[row][0] for row in rows],
@@ -159,19 +162,19 @@ class DamagedRobot:
 
     def _before(self) -> tuple[tuple[int, np.ndarray], ...]:
         """The best gait's trace on this robot while it was whole."""
-        row = self._repertoire.best()
-        seeds = derive_seeds(self._seed, SeedFamily.INCUMBENT, 0, 1)
-        evaluator = Evaluator(self._repertoire, {"whole": self._whole}, backend=Threads(1))
+        row = self.repertoire.best()
+        seeds = derive_seeds(self.seed, SeedFamily.INCUMBENT, 0, 1)
+        evaluator = Evaluator(self.repertoire, {"whole": self._whole}, backend=Threads(1))
         outcome, _ = run_trial(evaluator, row, seeds, traced=True)
-        return ((row, self._measured(self._seed, outcome, 0).trace),)
+        return ((row, self._measured(self.seed, outcome, 0).trace),)
 
     def _measured(self, seed: int, outcome: Outcome, trial: int) -> Outcome:
         """What a trial measures: its objective, and across the gap its trace, with noise."""
         rng = np.random.default_rng(derive_seeds(seed, SeedFamily.NOISE, trial, 1))
-        share, offset = np.array(self._noise) * rng.standard_normal(2)
+        share, offset = np.array(self.noise) * rng.standard_normal(2)
         trace = outcome.trace
-        if self._gap and len(trace):
-            commands = TraceColumns.of(self._repertoire.robot).angle  # the first, which nobody has to measure
+        if self.gap and len(trace):
+            commands = TraceColumns.of(self.repertoire.robot).angle  # the first, which nobody has to measure
             trace = np.array(trace)
             trace[:, commands:] += _READINGS * rng.standard_normal(trace[:, commands:].shape)
         return replace(outcome, objective=float(outcome.objective * (1 + share) + offset), trace=trace)

@@ -28,7 +28,7 @@ from robots.simulation.threads import Threads
 from suites.markdown import join, save_report
 from suites.records import RecordSuite
 from suites.recovery.suite import WITHOUT, selector_of
-from suites.recovery.tracks import check_damages, find_tracks
+from suites.recovery.tracks import check_damages
 from suites.recovery.trial import DamagedRobot
 from suites.suite import Key, case_number, fault_seed
 from suites.twelve.report import runs_table, sections
@@ -191,16 +191,10 @@ class TwelveSuite(RecordSuite):
             walked = fresh_episodes(self._evaluator(self.prepared, own), self.prepared.best(), seed)
         else:
             aim = find_objective(self.request.objective, self.repertoire, whole)
-            (track,) = find_tracks(["T0"])
-            best = DamagedRobot(
-                self.repertoire,
-                track,
-                trial.damage,
-                seed=seed,
-                noise=(0.0, 0.0),
-                backend=self.backend,
-                aim=aim,
-            ).oracle()
+            found = DamagedRobot(
+                repertoire=self.repertoire, damage=trial.damage, seed=seed, backend=self.backend, aim=aim
+            )
+            best = found.oracle()
             walked = fresh_episodes(damaged, best["gait"], seed)
         return {
             "intact": whole,

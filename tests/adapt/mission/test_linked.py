@@ -20,7 +20,7 @@ from adapt.damage.text import parse_damage
 from adapt.mission import diagnosis
 from adapt.mission.linked import LinkedWorld
 from adapt.mission.simulated import SimulatedWorld
-from adapt.mission.world import BackgroundSearch, Searches, pass_thinking
+from adapt.mission.world import BackgroundSearch, Searches
 from robots.errors import InvalidValueError
 from robots.link.driving import HOLD, Keeper, Motion
 from robots.link.keeper import KeeperProcess
@@ -44,12 +44,7 @@ GAIT = WHOLE.gaits.solutions[BEST]
 class Halting(LinkedWorld):
     """A world whose time stands still between calls, as it does in the simulation behind it."""
 
-    def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
-        return pass_thinking(self, seconds, row, parameters, ROBOT.control_step)
-
-    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
-        end = self.clock + seconds
-        return BackgroundSearch(lambda: self.clock >= end, work)
+    think, search = SimulatedWorld.think, SimulatedWorld.search
 
 
 class Searching(LinkedWorld):

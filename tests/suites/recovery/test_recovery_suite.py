@@ -98,9 +98,10 @@ def test_the_luck_of_a_recovery_is_the_same_for_all_selectors_and_tracks(reperto
 
 def make_damaged(repertoire, track: str = "T0", noise=(0.05, 0.02)) -> DamagedRobot:
     (found,) = find_tracks([track])
-    damage = parse_damage(BROKEN[0], repertoire.robot)
-    aim, seed = TrainingReward(repertoire.settings.min_objective), fault_seed(5, 0)
-    return DamagedRobot(repertoire, found, damage, seed=seed, noise=noise, backend=Threads(1), aim=aim)
+    known = {"seed": fault_seed(5, 0), "noise": noise, "backend": Threads(1), "gap": found.gap}
+    known |= {"damage": parse_damage(BROKEN[0], repertoire.robot)}
+    aim = TrainingReward(repertoire.settings.min_objective)
+    return DamagedRobot(repertoire=repertoire, aim=aim, **known)
 
 
 def replace_objective(robot: DamagedRobot, objective: float):
