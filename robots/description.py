@@ -201,6 +201,7 @@ class Description(Record):
         drag: slows every body down by `drag · v · (1 + |v|)` [m/s²] at its speed v [m/s], and its turning by
             `drag · w · (1 + |w|)` [rad/s²] at w [rad/s], as Bullet does.
         position_rates: share of its speed by which a joint's position changes, where it is not 1.
+        target_rate: how fast servos of the real robot may be told other positions [rad/s or m/s].
         ranges: of motion, narrower than those of the MJCF, or where it gives none [rad or m].
         servos: what actions command some of the joints, where it is not what the MJCF says.
         feet: sole geoms of each foot.
@@ -229,6 +230,7 @@ class Description(Record):
     joints: Names
     drag: Annotated[float, Field(ge=0, le=10, strict=True)] = 0.0
     position_rates: dict[str, Annotated[float, Field(gt=0, le=1, strict=True)]] = Field(default={})
+    target_rate: Positive | None = None
     ranges: dict[str, tuple[Finite, Finite]] = Field(default={})
     servos: dict[str, Servo] = Field(default={})
     feet: Annotated[dict[str, Names], Field(min_length=1)]

@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 
 from robots.controllers.foreign import open_session
 from robots.errors import InvalidFileError
-from robots.link.logs import Log
+from robots.link.logs import Log, as_actions
 from robots.robot import Robot
 
 # Differences are roots of means of squares, in the size of an action, 1.
@@ -52,24 +52,28 @@ class Exported:
             raise InvalidFileError(f"{origin} is no gait that `surefoot export` wrote")
         self.told: dict[str, Any] = json.loads(known["surefoot"])
         self._first = {one.name: np.zeros(one.shape, np.float32) for one in self._session.get_inputs()}
-        self._names = ["actions", *["next_state"] * ("state" in self._first)]
 
-    def actions(self, seen: np.ndarray) -> np.ndarray:
-        """What follows from what it sees in each control step, from its first one on: (t, n) to (t, a)."""
+    def actions(self, seen: np.ndarray, limited: bool = False) -> np.ndarray:
+        """What follows from what it sees in each control step, from its first one on: (t, n) to (t, a).
+
+        These are what it gives, or, `limited`, those of the targets that it gives.
+        """
         feeds, made = dict(self._first), []
+        names = ["targets" if limited else "actions", *["next_state"] * ("state" in feeds)]
         for row in seen.astype(np.float32)[:, None]:
             if "obs" in feeds:
                 feeds["obs"] = row
-            action, *kept = self._session.run(self._names, feeds)
+            action, *kept = self._session.run(names, feeds)
             made.append(action[0])
             if kept:
                 feeds["state"] = kept[0]
-        return np.array(made, np.float64)
+        found = np.array(made, np.float64)
+        return as_actions(found, self.told["actions"]) if limited else found
 
 
 def differences(gait: Exported, log: Log, robot: Robot) -> tuple[Sequence[str], str]:
     """Sentences about what differs, none where the log fits the gait, and one about how well it does."""
-    search = _Search(gait, Log(log.seen[:_MOST_STEPS], log.told[:_MOST_STEPS]), robot)
+    search = _Search(gait, log._replace(seen=log.seen[:_MOST_STEPS], told=log.told[:_MOST_STEPS]), robot)
     before, best = search.first.apart, search.explained()
     words = f"{len(log.told[:_MOST_STEPS])} control steps: actions differ by {before:.2%} of their size"
     if best.faults and best.apart <= max(_SAME, _EXPLAINED * before):
@@ -106,7 +110,7 @@ class _Search:
     """What explains the differences between a gait and a log; `first` assumes nothing."""
 
     def __init__(self, gait: Exported, log: Log, robot: Robot) -> None:
-        self._gait, self._robot, self._told = gait, robot, log.told
+        self._actions, self._robot, self._told = partial(gait.actions, limited=log.limited), robot, log.told
         self._motors, self._names = gait.told["actions"], [column["name"] for column in gait.told["obs"]]
         known = {entry.name: entry.term for entry in robot.entries}
         known |= {channel.name: channel.term for channel in robot.channels}
@@ -114,7 +118,7 @@ class _Search:
         for place in np.flatnonzero(np.ptp(log.seen, axis=0)).tolist():
             name = self._names[place]
             self._terms.setdefault(known.get(name, name), []).append(place)
-        made = gait.actions(log.seen)
+        made = self._actions(log.seen)
         self.first = _Guess((), log.seen, made, self._apart(made))
 
     def explained(self) -> _Guess:
@@ -146,7 +150,7 @@ class _Search:
         seen, made = guess.seen, guess.made
         if fault.seen:
             seen = fault.seen(seen)
-            made = self._gait.actions(seen)
+            made = self._actions(seen)
             for change in filter(None, [one.told for one in guess.faults]):
                 made = change(made)
         made = fault.told(made) if fault.told else made

@@ -57,8 +57,9 @@ def onnx_model(robot: Robot, parameters: np.ndarray, *, gait: str, rate: float =
         robot: whole.
         parameters: of its controller, (p,).
         gait: what to call it.
-        rate: how fast the targets of servos may change at most, after the first [rad/s or m/s]. The
-            simulation knows no such limit: a gait that exceeds it walks otherwise.
+        rate: how fast the targets of servos may change at most, after the first [rad/s or m/s], where the
+            robot does not declare a lower one. The simulation knows no such limit: a gait that exceeds it
+            walks otherwise.
     """
     return _model(robot, parameters, gait, _Quantities(robot), rate)
 
@@ -90,6 +91,11 @@ def unitree_files(
         raise InvalidValueError(
             f"deploy.yaml needs one motor for each of the {count} actions of {robot.name}"
         )
+    if np.isfinite(face.rate):
+        raise InvalidValueError(
+            f"Unitree's runtime knows no rate, but the YAML of {robot.name} declares a target_rate of "
+            f"{face.rate:g}: export it without deploy.yaml"
+        )
     terms = _Terms(robot, face)
     model = _model(robot, parameters, gait, terms)
     by_motor, command = np.argsort(face.motors), robot.description.command
@@ -107,7 +113,7 @@ def unitree_files(
         "commands": {"base_velocity": {"ranges": ranges}} if ranges else {},
         "actions": {
             "JointPositionAction": {
-                "clip": np.sort([face.offset - face.scale, face.offset + face.scale], axis=0).T.tolist(),
+                "clip": np.sort([face.kept(face.targets(end)) for end in (-1, 1)], axis=0).T.tolist(),
                 "joint_names": [".*"],
                 "scale": face.scale.tolist(),
                 "offset": face.offset.tolist(),
@@ -135,21 +141,22 @@ def _model(
     parameters = robot.controller.checked_parameters(parameters)
     if not np.isfinite(parameters).all():
         raise InvalidValueError("the gait's parameters are not finite: choose another one")
-    face = Interface.of(robot)
+    face = Interface.of(robot, rate)
     observation = source.observation() if robot.controller.closed_loop else ""
     action = robot.controller.written(parameters, source, observation)
     source.of("Clip", action, -1.0, 1.0, name="actions")
     source.acted("actions")
     neutral = np.where(face.servos, face.offset, face.torque_offset)
     targets = source.of("Add", source.of("Mul", "actions", face.action_scale), neutral)
-    if np.isfinite(rate):
+    low, high, change = face.allowed
+    targets = source.clipped(targets, low, high)
+    if np.isfinite(change).any():
         last, part = source.recalled(robot.action_dim)
-        reach = np.where(face.servos, rate * robot.control_step, np.inf)
-        near = source.clipped(targets, source.of("Sub", last, reach), source.of("Add", last, reach))
+        near = source.clipped(targets, source.of("Sub", last, change), source.of("Add", last, change))
         targets = source.of("Where", source.of("Equal", source.step, 0.0), targets, near)
         source.keep(part, targets)
     source.of("Identity", targets, name="targets")
-    told = _metadata(face, gait, source.columns, rate)
+    told = _metadata(face, gait, source.columns)
     return source.model(len(source.columns), robot.action_dim, ["actions", "targets"], told)
 
 
@@ -347,7 +354,7 @@ class _Terms(_Source):
         }
 
 
-def _metadata(face: Interface, gait: str, columns: Sequence[_Column], rate: float) -> dict[str, str]:
+def _metadata(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[str, str]:
     """What mjlab's exports tell, under its keys, at full precision; then what they do not."""
     kp, kd, count = face.kp.tolist(), face.kd.tolist(), len(columns)
     return {
@@ -365,13 +372,14 @@ def _metadata(face: Interface, gait: str, columns: Sequence[_Column], rate: floa
         "observation_terms_flatten_history_dim": ",".join(["1"] * count),
         "kp": json.dumps(kp),
         "kd": json.dumps(kd),
-        "surefoot": json.dumps(_details(face, gait, columns, rate), allow_nan=False),
+        "surefoot": json.dumps(_details(face, gait, columns), allow_nan=False),
     }
 
 
-def _details(face: Interface, gait: str, columns: Sequence[_Column], rate: float) -> dict[str, Any]:
+def _details(face: Interface, gait: str, columns: Sequence[_Column]) -> dict[str, Any]:
     robot, limits = face.robot, [None if np.isinf(limit) else limit for limit in face.limit.tolist()]
     joints = [robot.physics.joint(name).type[0] for name in robot.description.joints]
+    ranges = face.allowed[:2].T.tolist()
     slides = np.array(joints) == int(mujoco.mjtJoint.mjJNT_SLIDE)
     values = {
         "joint": robot.description.joints,
@@ -382,6 +390,7 @@ def _details(face: Interface, gait: str, columns: Sequence[_Column], rate: float
         "scale": face.action_scale.tolist(),
         "kp": face.kp.tolist(),
         "kd": face.kd.tolist(),
+        "range": [ends if servo else None for ends, servo in zip(ranges, face.servos, strict=True)],
         "torque_limit": limits,
     }
     return {
@@ -390,7 +399,7 @@ def _details(face: Interface, gait: str, columns: Sequence[_Column], rate: float
         "model": face.model_hash,
         "gait": gait,
         "control_step": robot.control_step,
-        "rate": rate if np.isfinite(rate) else None,
+        "rate": face.rate if np.isfinite(face.rate) else None,
         "physics_step": robot.physics.opt.timestep,
         "frames": _FRAMES,
         "imu": robot.description.observations.imu,

@@ -21,7 +21,7 @@ class Interface:
         torque = kp · (offset + scale · a - q) - kd · q̇              of a servo
         torque = torque_offset + torque_scale · a - kd · q̇           of a motor, where kp is 0
 
-    limited to ± `limit`.
+    limited to ± `limit`. A robot is only told positions that are `allowed`.
     """
 
     robot: Robot  # whole
@@ -33,10 +33,11 @@ class Interface:
     torque_scale: np.ndarray  # what the action 1 adds to it
     limit: np.ndarray  # greatest torque; inf without limits
     motors: np.ndarray  # number of each joint's motor on the robot: that of its actuator in the MJCF
+    rate: float  # by which targets of servos may change at the most [rad/s or m/s]; inf without limits
 
     @classmethod
-    def of(cls, robot: Robot) -> Interface:
-        """Read it off a robot's model."""
+    def of(cls, robot: Robot, rate: float = np.inf) -> Interface:
+        """Read it off a robot's model, whose YAML may declare a lower rate."""
         joints = robot.description.joints
         motors = Motors.of(robot.physics, joints)
         plain, offset = np.where(motors.servos, 0.0, motors.gear), motors.targets(0.0)
@@ -45,7 +46,8 @@ class Interface:
         targets = offset, motors.targets(1.0) - offset
         numbers = np.array([motor_of(robot.physics, joint) for joint in joints])
         gains = motors.stiffness, motors.damping
-        return cls(robot, *gains, *targets, torque_offset, torque_scale, motors.greatest, numbers)
+        rate = min(rate, robot.description.target_rate or np.inf)
+        return cls(robot, *gains, *targets, torque_offset, torque_scale, motors.greatest, numbers, rate)
 
     @property
     def servos(self) -> np.ndarray:
@@ -56,6 +58,26 @@ class Interface:
     def action_scale(self) -> np.ndarray:
         """What the action 1 adds: to a servo's position, to a motor's torque."""
         return np.where(self.servos, self.scale, self.torque_scale)
+
+    def targets(self, action: np.ndarray | float) -> np.ndarray:
+        """Where an action sends servos [rad or m], (j,); 0 of motors."""
+        return self.offset + self.scale * action
+
+    @cached_property
+    def allowed(self) -> np.ndarray:
+        """The least and the greatest target of each joint, and its greatest change in a control step, (3, j).
+
+        For servos these are the joint's range in the MJCF and the declared rate; else they are infinite.
+        """
+        low, high = self.robot.joint_ranges.T
+        change = np.full(len(low), self.rate * self.robot.control_step)
+        return np.where(self.servos, [low, high, change], [[-np.inf], [np.inf], [np.inf]])
+
+    def kept(self, targets: np.ndarray, last: np.ndarray | None = None) -> np.ndarray:
+        """Targets as far as they are allowed after the last ones, (j,); an exported graph does the same."""
+        low, high, change = self.allowed
+        last = np.clip(targets if last is None else last, low, high)
+        return np.clip(np.clip(targets, low, high), last - change, last + change)
 
     @cached_property
     def model_hash(self) -> str:

@@ -30,6 +30,7 @@ class Log(NamedTuple):
 
     seen: np.ndarray  # numbers of the gait's `obs`, (t, n)
     told: np.ndarray  # what motors were told as actions, (t, a); NaN where it is not known what the gait saw
+    limited: bool = False  # whether these follow from targets, which keep to what is allowed
 
 
 def read_log(path: Path, robot: Robot, told: dict[str, Any]) -> Log:
@@ -65,7 +66,7 @@ def _log(table: pd.DataFrame, robot: Robot, told: dict[str, Any]) -> Log:
     known = int(np.isfinite(actions[:, 0]).sum())
     if known < _LEAST:
         raise InvalidValueError(f"it tells of {known} control steps, and a comparison needs {_LEAST}")
-    return Log(seen, actions)
+    return Log(seen, actions, limited=not own and f"{joints[0]} action" not in table)
 
 
 def _numbers(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
@@ -88,9 +89,13 @@ def _actions(table: pd.DataFrame, told: Sequence[dict[str, Any]], joints: Sequen
     """What motors were told, from -1 to 1, (rows, joints)."""
     if f"{joints[0]} action" in table:
         return _numbers(table, [f"{joint} action" for joint in joints])
+    return as_actions(_numbers(table, [f"{joint} target" for joint in joints]), told)
+
+
+def as_actions(targets: np.ndarray, told: Sequence[dict[str, Any]]) -> np.ndarray:
+    """What has these targets, (t, a), by what the metadata of a file say of its actions."""
     offset, scale = (np.array([one[key] for one in told]) for key in ("offset", "scale"))
-    targets = _numbers(table, [f"{joint} target" for joint in joints])
-    return (targets - offset) / np.where(scale == 0, 1, scale)
+    return np.asarray((targets - offset) / np.where(scale == 0, 1, scale))
 
 
 def _quantities(table: pd.DataFrame, robot: Robot, names: dict[str, list[str]]) -> pd.DataFrame:

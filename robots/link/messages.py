@@ -116,6 +116,14 @@ class Hello(Record):
             **more,
         )
 
+    def unlike(self, gait: Hello) -> str:
+        """Why this robot is not that of a gait, "" if it is."""
+        names = ("protocol", "joints", "feet", "control_step", "model")
+        differ = [name.replace("_", " ") for name in names if getattr(self, name) != getattr(gait, name)]
+        if not differ:
+            return ""
+        return f"is another one, {self.robot!r}, than the gait's, {gait.robot!r}: they differ in {differ[0]}"
+
 
 M = TypeVar("M", bound=Record)
 
@@ -147,12 +155,10 @@ def check_commands(face: Interface, commands: tuple[MotorCommand, ...]) -> None:
         raise InvalidValueError(f"a command must be for {len(face.motors)} motors, not {len(commands)}")
     columns = [(c.mode * c.q, c.kp, c.kd, c.kd * abs(c.dq) + abs(c.tau)) for c in commands]
     q, kp, kd, tau = np.array(columns).T * [command.mode for command in commands]
-    low, high = face.robot.joint_ranges.T
-    ends = face.offset - abs(face.scale), face.offset + abs(face.scale)
-    low, high = np.minimum(low, ends[0]) - _BEYOND, np.maximum(high, ends[1]) + _BEYOND
+    low, high, _ = face.allowed
     most = np.maximum(face.limit, abs(face.torque_offset) + abs(face.torque_scale)) + _BEYOND
     wrong = {
-        "a position outside the joint's range": face.servos & (kp > 0) & ((q < low) | (q > high)),
+        "a position outside the joint's range": (kp > 0) & ((q < low - _BEYOND) | (q > high + _BEYOND)),
         "more stiffness than twice its own": kp > _STIFFER * face.kp,
         "more damping than twice its own": kd > _STIFFER * damping(face),
         "more torque than it gives": tau > most,
@@ -164,10 +170,15 @@ def check_commands(face: Interface, commands: tuple[MotorCommand, ...]) -> None:
             )
 
 
-def motor_commands(face: Interface, action: np.ndarray) -> tuple[MotorCommand, ...]:
-    """What an action from -1 to 1 tells the motors of a robot, with the gains that it was trained with."""
+def motor_commands(
+    face: Interface, action: np.ndarray, last: np.ndarray | None = None
+) -> tuple[MotorCommand, ...]:
+    """What an action from -1 to 1 tells the motors of a robot, with the gains that it was trained with.
+
+    Targets are kept to what is allowed after the `last` ones, (j,).
+    """
     action = np.clip(np.asarray(action, np.float64), -1, 1)
-    q, tau = face.offset + face.scale * action, face.torque_offset + face.torque_scale * action
+    q, tau = face.kept(face.targets(action), last), face.torque_offset + face.torque_scale * action
     rows = zip(q.tolist(), face.kp.tolist(), face.kd.tolist(), tau.tolist(), strict=True)
     return tuple(MotorCommand(mode=1, q=q, dq=0.0, kp=kp, kd=kd, tau=tau) for q, kp, kd, tau in rows)
 

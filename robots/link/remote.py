@@ -14,16 +14,13 @@ from robots.errors import InvalidValueError, shown
 from robots.link.interface import Interface
 from robots.link.link import LinkError, RobotLink
 from robots.link.messages import (
-    PROTOCOL,
     TAKEN,
     CommandMessage,
     Hello,
     MotorCommand,
     State,
-    damping_commands,
     decode,
     encode,
-    motor_commands,
 )
 from robots.link.sockets import COMMANDS, HELLOS, STATES, check_keys, new_socket, parse_address, unlock
 from robots.robot import Robot
@@ -61,7 +58,7 @@ class Belief:
     def take(self, state: State, now: float, sent: int, commanded: object) -> None:
         """Believe a state that came at a time `now` of this computer's clock [s], or raise InvalidValueError.
 
-        The last command has the number `sent`, and said `commanded`; None where the robot is damped.
+        The last command has the number `sent`, and said `commanded`; () where the robot is damped.
         """
         counts = len(state.motor_state), len(state.foot_force)
         theirs, ours = self._begun = self._begun or (state.time, now)
@@ -98,7 +95,7 @@ class Belief:
 
     def _check_frozen(self, state: State, last: State, commanded: object) -> None:
         """Refuse sensors that tell the same bit for bit while commands change."""
-        other, self._commanded = commanded not in (None, self._commanded), commanded
+        other, self._commanded = commanded not in ((), self._commanded), commanded
         same = {"joints": state.motor_state == last.motor_state, "IMU": state.imu_state == last.imu_state}
         for part, still in same.items():
             self._still[part] = (self._still[part] + other) * still
@@ -120,23 +117,23 @@ class RemoteLink(RobotLink):
     def __init__(
         self, robot: Robot, address: str, *, keys: Path | None = None, patience: float = 5.0
     ) -> None:
-        self.face, self._address = Interface.of(robot), address
+        super().__init__(Interface.of(robot))
+        self._address = address
         self._host, self._port = parse_address(address)
         check_keys(self._host, keys)
         self._context, self._keys = zmq.Context(), keys
         self.intervals = deque[float](maxlen=_KEPT)  # between the last states [s]
         self.states = self.missed = self.skipped = 0  # that came, did not when they were due, or between
-        self.damped = self.sent = 0  # states of a robot that damped itself; number of the last command
+        self.damped = 0  # states of a robot that damped itself
         self.refused = self._doubted = 0  # states not believed, and those since the last one that was
         self.refusal, self._belief = "", Belief(self.face)
-        self._told: bytes | None = None  # the last action, None where the robot is damped
         self._listened, self._ignored = 0.0, 0
         try:
             self._session = self._greeted(patience)
             self._push = self._connected(zmq.PUSH, COMMANDS)
             self._sub = self._connected(zmq.SUB, STATES)
             self._sub.subscribe(b"")
-            self._state = self._first(patience)
+            self.state = self._first(patience)
         except BaseException:
             self._context.destroy(linger=0)
             raise
@@ -159,25 +156,17 @@ class RemoteLink(RobotLink):
         self._doubted = 0
         self.states += 1
         self.intervals.append(now - self._heard)
-        self.damped += self._told is not None and state.mode == "damping"
-        self.skipped += state.seq - self._state.seq - 1
-        heeds = self._told is None or state.answered > self._state.answered
+        self.damped += bool(self._told) and state.mode == "damping"
+        self.skipped += state.seq - self.state.seq - 1
+        heeds = not self._told or state.answered > self.state.answered
         self._ignored = 0 if heeds else self._ignored + 1
-        self._heard, self._state = now, state
+        self._heard, self.state = now, state
         if self._ignored * self.face.robot.control_step > _DEAF:
             raise LinkError(
                 f"the robot at {self._address} has not taken commands for {_DEAF:g} s: does another computer "
                 "drive it?"
             )
         return state
-
-    def act(self, action: np.ndarray) -> None:
-        self._told = np.asarray(action).tobytes()
-        self._send(motor_commands(self.face, action))
-
-    def damp(self) -> None:
-        self._told = None
-        self._send(damping_commands(self.face))
 
     def close(self) -> None:
         if not self._context.closed:
@@ -191,7 +180,7 @@ class RemoteLink(RobotLink):
             f"{self.states} states, {p50:.2f} ms (median) and {p99:.2f} ms (99%) apart; "
             f"{self.missed} not in time, {self.skipped} skipped, {self.refused} refused"
             f"{f' (the last: {self.refusal})' if self.refused else ''}, "
-            f"{self.damped} in damping since commands were late"
+            f"{self.damped} in damping since commands were late{super().words}"
         )
 
     def _connected(self, kind: int, place: int) -> zmq.Socket:
@@ -207,20 +196,15 @@ class RemoteLink(RobotLink):
             answer = self._answer(patience)
         if answer.refusal:
             raise LinkError(f"the robot at {self._address} refuses: {shown(answer.refusal)}")
-        mine = Hello.of(self.face)
-        for name in ("protocol", "joints", "feet", "control_step", "model"):
-            if getattr(answer, name) != getattr(mine, name):
-                raise LinkError(
-                    f"the robot at {self._address} is another one, {answer.robot!r}, than the gait's, "
-                    f"{mine.robot!r}: they differ in {name.replace('_', ' ')}"
-                )
+        if wrong := answer.unlike(Hello.of(self.face)):
+            raise LinkError(f"the robot at {self._address} {wrong}")
         return answer.session
 
     def _answer(self, patience: float) -> Hello:
         with self._connected(zmq.REQ, HELLOS) as socket:
             socket.sndtimeo = socket.rcvtimeo = int(patience * 1e3)
             try:
-                socket.send(encode(Hello(protocol=PROTOCOL)))  # waits where a robot with keys hangs up
+                socket.send(encode(Hello.of(self.face)))  # waits where a robot with keys hangs up
                 message = socket.recv()
             except zmq.Again as error:
                 how = "with these keys" if self._keys else "without keys"
@@ -253,7 +237,6 @@ class RemoteLink(RobotLink):
         return None
 
     def _send(self, commands: tuple[MotorCommand, ...]) -> None:
-        self.sent += 1
         message = encode(CommandMessage(session=self._session, seq=self.sent, motor_cmd=commands))
         try:
             self._push.send(message, zmq.NOBLOCK)

@@ -281,6 +281,8 @@ class RobotServer:
             return "this is no hello"
         if asked.protocol != PROTOCOL:
             return f"this robot speaks protocol {PROTOCOL}, not {asked.protocol}"
+        if wrong := Hello.of(self._robot.face).unlike(asked):
+            return f"it {wrong}"
         told = self._commands.motor_cmd if self._commands else ()
         patience = _FORGOTTEN if any(command.mode for command in told) else _LET_GO
         if self._session and self._silent * self._step_length < patience:

@@ -13,7 +13,8 @@ from robots.errors import InvalidFileError
 from robots.link.check import Exported, differences
 from robots.link.export import onnx_model
 from robots.link.logs import Log, read_log
-from tests.robots.link.test_export import channels_of, quadruped, random_gait
+from robots.robot import load_robot
+from tests.robots.link.test_export import channels_of, limited, quadruped, random_gait
 from tests.robots.stepping import begun
 
 STEPS = 60
@@ -198,6 +199,20 @@ def test_a_table_of_ones_own_has_the_names_of_the_file(walk: Walk, tmp_path: Pat
         (tmp_path / "wrong.csv").write_text(wrong)
         with pytest.raises(InvalidFileError, match=re.escape(message)):
             read_log(tmp_path / "wrong.csv", walk.robot, walk.gait.told)
+
+
+def test_targets_of_a_log_keep_to_what_the_file_allows(tmp_path: Path) -> None:
+    robot = limited(load_robot("hexapod"), 3.0, 3.0)
+    gait = Exported(onnx_model(robot, random_gait(robot), gait="g").SerializeToString(), "gait.onnx")
+    offset, scale = np.transpose([(one["offset"], one["scale"]) for one in gait.told["actions"]])
+    found = []
+    for allowed in (True, False):
+        told = offset + scale * gait.actions(np.zeros((STEPS, 0)), limited=allowed)
+        names = [f"{joint} target" for joint in robot.description.joints]
+        pd.DataFrame(told, columns=names).to_csv(tmp_path / "own.csv", index=False)
+        found.append(differences(gait, read_log(tmp_path / "own.csv", robot, gait.told), robot)[0])
+    assert found[0] == []
+    assert found[1] != []
 
 
 def test_what_is_no_log_or_no_gait_is_refused(run, tmp_path: Path) -> None:

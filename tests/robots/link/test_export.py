@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import yaml
 from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError
@@ -137,11 +138,22 @@ def test_files_are_for_runtimes_of_years_ago() -> None:
     assert model.ir_version == 7
 
 
-def test_targets_change_no_faster_than_a_declared_rate() -> None:
-    robot, most = load_robot("hexapod"), 3.0  # [rad/s]
-    free, slow = (
-        session(onnx_model(robot, random_gait(robot), gait="row 3", rate=rate)) for rate in (np.inf, most)
-    )
+def limited(robot: Robot, rate: float | None, reach: float = 1.0) -> Robot:
+    """A robot that declares a rate [rad/s], and whose servos were trained to go so many times as far."""
+    content = yaml.safe_load(robot.yaml) | ({"target_rate": rate} if rate else {})
+    content["servos"] = {
+        joint: {"range": (ends.mean() + reach * (ends - ends.mean())).tolist()}
+        for joint, ends in zip(robot.description.joints, robot.targets, strict=True)
+    }
+    return robot_from_text(robot.xml, yaml.safe_dump(content), origin="it")
+
+
+@pytest.mark.parametrize(("declared", "given"), [(None, 3.0), (3.0, np.inf), (3.0, 5.0), (5.0, 3.0)])
+def test_targets_change_no_faster_than_a_declared_rate(declared: float | None, given: float) -> None:
+    known, most = load_robot("hexapod"), 3.0  # [rad/s]
+    robot = limited(known, declared)
+    free = session(onnx_model(known, random_gait(known), gait="row 3"))
+    slow = session(onnx_model(robot, random_gait(robot), gait="row 3", rate=given))
     assert json.loads(slow.get_modelmeta().custom_metadata_map["surefoot"])["rate"] == most
     targets = []
     for gait in (free, slow):
@@ -173,7 +185,7 @@ def _turned_around(robot: Robot) -> Robot:
     """A robot whose servos go the other way."""
     physics = copy.copy(robot.physics)
     physics.actuator_gear[:, 0] *= -1
-    return replace(robot, physics=physics)
+    return replace(robot, physics=physics, joint_ranges=-robot.joint_ranges[:, ::-1])
 
 
 def ends_of(robot: Robot) -> tuple[list[int], np.ndarray]:
@@ -223,10 +235,23 @@ def test_unitrees_runtime_sends_motors_where_the_simulation_does(robot: Robot) -
         assert told["damping"][motor] == -robot.physics.actuator_biasprm[actuator, 2]
 
 
-def test_targets_keep_to_the_range_in_radians_whatever_a_runtime_does() -> None:
-    robot = load_robot("hexapod")
+@pytest.mark.parametrize("robot", [load_robot("hexapod"), limited(load_robot("hexapod"), None, 9.0)])
+def test_targets_keep_to_their_joints_whatever_a_runtime_does(robot: Robot) -> None:
     term = unitree_files(robot, random_gait(robot), gait="row 3")[1]["actions"]["JointPositionAction"]
-    np.testing.assert_allclose(term["clip"], np.sort(ends_of(robot)[1], axis=1))
+    joints = [robot.physics.joint(joint).range for joint in robot.description.joints]
+    low, high = np.transpose(joints)
+    ends = np.clip(np.sort(ends_of(robot)[1], axis=1).T, low, high).T
+    np.testing.assert_allclose(term["clip"], ends)
+    gait = session(onnx_model(robot, random_gait(robot), gait="row 3"))
+    state, made = np.zeros(gait.get_inputs()[0].shape, np.float32), []
+    for _ in range(50):
+        targets, actions, state = gait.run(["targets", "actions", "next_state"], {"state": state})
+        made.append(targets[0])
+        wanted = term["offset"] + actions[0] * term["scale"]
+        np.testing.assert_allclose(targets[0], np.clip(wanted, low, high), atol=1e-6)
+    assert (np.ptp(made, axis=0) > 0.1).any()
+    told = json.loads(gait.get_modelmeta().custom_metadata_map["surefoot"])["actions"]
+    np.testing.assert_allclose([one["range"] for one in told], joints)
 
 
 @pytest.mark.parametrize(
@@ -235,8 +260,9 @@ def test_targets_keep_to_the_range_in_radians_whatever_a_runtime_does() -> None:
         (load_robot("ant"), "front_left_hip of ant is told torques"),
         (load_robot("quadruped"), "knows no heading"),
         (quadruped("{terms: [gravity, {term: clock, period: 0.6}]}"), "knows no clock"),
+        (limited(load_robot("hexapod"), 3.0), "declares a target_rate of 3"),
     ],
-    ids=["torques", "heading", "clock"],
+    ids=["torques", "heading", "clock", "rate"],
 )
 def test_what_unitrees_runtime_has_not_is_refused(robot: Robot, message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):

@@ -1,10 +1,11 @@
+import json
 import random
 import re
 import shutil
 import socket
 import struct
 import threading
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,7 @@ from robots.link.telemetry import McapLog, Reading, write_link_csv, write_mcap
 from robots.pose import Pose
 from robots.robot import find_robot, robot_from_text
 from robots.simulation.trace import TraceColumns
+from tests.robots.link.test_export import limited
 from tests.robots.link.virtual import Rig, SimulatedLink
 from tests.robots.stepping import begun
 
@@ -230,7 +232,11 @@ def test_wrong_ends_are_told(gait):
 
 @pytest.mark.parametrize(
     ("answer", "message"),
-    [(b"{\xff", "is no robot"), (encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")), "refuses")],
+    [
+        (b"{\xff", "is no robot"),
+        (encode(Hello(protocol=1, refusal="no \x1b[2J\x07entry")), "refuses"),
+        (encode(Hello(protocol=1, robot="a\x1bnt")), "is another one, .*, than the gait's, .* in joints$"),
+    ],
 )
 def test_what_is_no_robot_or_refuses_is_told_and_controls_no_terminal(gait, monkeypatch, answer, message):
     rig = Rig(monkeypatch, gait[0])
@@ -239,6 +245,27 @@ def test_what_is_no_robot_or_refuses_is_told_and_controls_no_terminal(gait, monk
         rig.link()
     rig.server.close()
     assert "\x1b" not in str(refused.value)
+
+
+def test_what_is_sent_keeps_to_the_ranges_of_joints_and_to_the_declared_rate(monkeypatch):
+    robot = limited(find_robot("hexapod"), 3.0, 9.0)
+    low, high = np.transpose([robot.physics.joint(name).range for name in robot.description.joints])
+    rig = Rig(monkeypatch, robot)
+    with closing(rig.server), rig.link() as link:
+        for _ in range(2):  # each time it begins where the damped joints are
+            sent = [[motor.q for motor in link.state.motor_state]]
+            for action in np.repeat([1.0, -1.0], 60):
+                link.act(np.full(robot.action_dim, action))
+                link.observe()
+                sent.append([motor["q"] for motor in json.loads(rig.commands[-1])["motor_cmd"]])
+            np.testing.assert_array_equal(np.max(sent[1:], axis=0), high)
+            np.testing.assert_array_equal(sent[-1], low)
+            assert np.abs(np.diff(np.clip(sent, low, high), axis=0)).max() <= 3.0 * robot.control_step + 1e-9
+            link.damp()
+            rig.sleep(0.5)
+            link.observe()
+    assert rig.server.timing.refused == 0
+    assert re.search(r"; targets were limited, that of \w+ to its (rate|range) in \d+ commands, ", link.words)
 
 
 def test_a_robot_is_free_once_it_is_let_go_of(gait):

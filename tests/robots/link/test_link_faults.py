@@ -18,7 +18,7 @@ import zmq
 from robots.errors import SurefootError
 from robots.link.driving import DAMPED, HOLD, Keeper, Motion, drive
 from robots.link.keeper import _follow
-from robots.link.messages import ImuState
+from robots.link.messages import Hello, ImuState, encode
 from robots.link.remote import RemoteLink
 from robots.robot import Robot, find_robot
 from tests.robots.link.test_link import failing, serving
@@ -283,7 +283,7 @@ FAULTS = (
     Fault("a computer with another robot's gait connects", STAYS, 0, how=another_robots_gait),
     Fault("the robot cannot begin anew for who says hello", STAYS, 0, how=a_hello_that_fails),
     Fault("another computer says hello while it is driven", GOES_ON, 0,
-        lambda rig: setattr(rig, "_hello", [b'{"protocol": 1}'])),
+        lambda rig: setattr(rig, "_hello", [encode(Hello.of(rig.machine.face))])),
     Fault("one command is lost", GOES_ON, 0, lost(0.02)),
     Fault("commands do not come for 0.2 s", PAUSES, 0.06, lost(0.2)),
     Fault("commands do not come for longer, or the computer that drives is gone", DAMPS, 0.06, lost(9),

@@ -5,14 +5,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 import zmq
 
 from robots.link import remote as remote_module
 from robots.link import server as server_module
 from robots.link.link import RobotLink
-from robots.link.messages import Hello, Mode, MotorCommand, State, damping_commands, encode, motor_commands
+from robots.link.messages import Hello, MotorCommand, State, encode
 from robots.link.remote import RemoteLink
 from robots.link.server import RobotServer
 from robots.link.simulated import SimulatedRobot
@@ -25,23 +24,15 @@ class SimulatedLink(RobotLink):
     """A link to a robot that is simulated in this process; the clock stands still between commands."""
 
     def __init__(self, simulated: SimulatedRobot) -> None:
-        self._robot, self.face = simulated, simulated.face
-        self.sent = 0
-        self._state = simulated.state(0, "ready", 0)
+        super().__init__(simulated.face)
+        self._robot, self.state = simulated, simulated.state(0, "ready", 0)
 
     def observe(self) -> State:
-        return self._state
+        return self.state
 
-    def act(self, action: np.ndarray) -> None:
-        self._advance(motor_commands(self.face, action), "driven")
-
-    def damp(self) -> None:
-        self._advance(damping_commands(self.face), "damping")
-
-    def _advance(self, commands: tuple[MotorCommand, ...], mode: Mode) -> None:
-        self.sent += 1
+    def _send(self, commands: tuple[MotorCommand, ...]) -> None:
         self._robot.step(commands)
-        self._state = self._robot.state(self.sent, mode, self.sent)
+        self.state = self._robot.state(self.sent, "driven" if self._told else "damping", self.sent)
 
 
 class Watched(SimulatedRobot):
@@ -120,10 +111,10 @@ class Rig:
         """Have something happen then."""
         self._agenda = sorted([*self._agenda, (seconds, action)], key=lambda entry: entry[0])
 
-    def say_hello(self, message: bytes = encode(Hello(protocol=1))) -> Hello:
+    def say_hello(self) -> Hello:
         """What the robot answers to a computer that does nothing else."""
         socket = _Socket(self, zmq.REQ)
-        socket.send(message)
+        socket.send(encode(Hello.of(self.machine.face)))
         return Hello.model_validate_json(socket.recv())
 
     def restart(self) -> None:
