@@ -24,7 +24,7 @@ html_css_files = ["pages.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_enable_extensions = ["alert", "dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # reports start their sections where their templates do
 

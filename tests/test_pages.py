@@ -6,8 +6,11 @@ A block of the documentation that is not run says why in a comment above it: `<!
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +25,17 @@ from repertoire.evaluation.evaluator import Evaluator
 from robots.simulation.threads import Threads
 from surefoot.commands.main import COMMANDS, cli
 from surefoot.shipped import repertoire_path
+from tests.robots.link.test_link import free_port
 
-ROOT = Path(__file__).parent.parent
+ROOT, ONTO, PORT = Path(__file__).parent.parent, "docs/tutorials/onto-a-robot.md", free_port()
 RUN = [
     "README.md",
     "docs/quickstart.md",
     *(
         f"docs/tutorials/{name}.md"
-        for name in ("train", "recover", "own-problem", "plugin", "cluster", "paper", "onto-a-robot")
+        for name in ("train", "recover", "own-problem", "plugin", "cluster", "paper")
     ),
+    ONTO,
     *(f"docs/reference/{name}.md" for name in ("cheat-sheet", "format", "observations", "robots")),
 ]
 OWN_ROBOT = "docs/tutorials/own-robot.md"  # which tests/robots/importing runs
@@ -58,6 +63,10 @@ SMALL = {  # of commands and of Python, so that a page takes seconds
     r"seed=1, table=table": "seed=1, trials=4, table=table",
     r"--seconds 2 ": "--seconds 1 ",
     r"range\(500\)": "range(5)",
+    r"--goal 4,0 (--robot)": r"--goal 0.4,0 \1",
+    r"(over_link.py tcp://127.0.0.1:6000)": r"\1 2 60",
+    r"tcp://127.0.0.1:6000": f"tcp://127.0.0.1:{PORT}",
+    r"--serve": f"--serve tcp://127.0.0.1:{PORT}",
 }
 
 
@@ -100,8 +109,8 @@ def test_the_cheat_sheet_has_every_command() -> None:
     assert {words[0] for words in commands("docs/reference/cheat-sheet.md")} == set(COMMANDS)
 
 
-def run_block(language: str, text: str, names: dict[str, Any]) -> None:
-    """Run Python, or each command of a block; there are only those of surefoot."""
+def run_block(language: str, text: str, names: dict[str, Any], robots: ExitStack) -> None:
+    """Run Python, or each command of a block; a robot that is served goes on until the next one is."""
     for long, short in SMALL.items():
         text = re.sub(long, short, text)
     if language == "python":
@@ -109,27 +118,48 @@ def run_block(language: str, text: str, names: dict[str, Any]) -> None:
         return
     for line in text.splitlines():
         program, *arguments = shlex.split(line, comments=True)
-        assert program == "surefoot", line
-        if arguments[0] == "--plugin":  # which would stay registered
-            subprocess.run([sys.executable, "-m", program, *arguments], check=True)
+        if "--serve" in arguments:
+            robots.close()
+            robots.enter_context(served(arguments))
+        elif program == "python" or arguments[0] == "--plugin":  # which would stay registered
+            line = line.replace("surefoot", f"{sys.executable} -m surefoot")
+            line = line.replace("python ", f"{sys.executable} ", 1)
+            subprocess.run(line, shell=True, check=True)
         else:
-            cli.main(arguments, standalone_mode=False)
+            assert program == "surefoot", line
+            assert not cli.main(arguments, standalone_mode=False), line
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", RUN)
+@contextmanager
+def served(arguments: list[str]) -> Iterator[None]:
+    """A robot in another terminal."""
+    with subprocess.Popen([sys.executable, "-m", "surefoot", *arguments], stdout=subprocess.PIPE) as robot:
+        assert robot.stdout is not None
+        assert b"listens" in robot.stdout.readline()
+        yield
+        robot.send_signal(signal.SIGINT)
+        assert b" control steps, begun late by " in robot.communicate()[0]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.real_time if page == ONTO else pytest.mark.slow]) for page in RUN],
+)
 def test_the_blocks_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("repertoire.h5").symlink_to(repertoire_path("hexapod"))
+    for folder in ("examples", "robots"):
+        Path(folder).symlink_to(ROOT / folder)
     matplotlib.use("agg")
     names: dict[str, Any] = {}
-    for reason, language, text in blocks(page):
-        if reason or (page == "README.md" and language == "sh"):
-            continue
-        if file := re.match(r"# (\w+\.py)\n", text):
-            Path(file[1]).write_text(text)
-        else:
-            run_block(language, text, names)
+    with ExitStack() as robots:
+        for reason, language, text in blocks(page):
+            if reason or (page == "README.md" and language == "sh"):
+                continue
+            if file := re.match(r"# (\w+\.py)\n", text):
+                Path(file[1]).write_text(text)
+            else:
+                run_block(language, text, names, robots)
 
 
 @pytest.mark.slow

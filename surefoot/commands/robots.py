@@ -41,7 +41,7 @@ def robots(
 ) -> None:
     """List the included robots, describe, draw and check the robot NAME, or draft the YAML of your own.
 
-    NAME may also be the path of the YAML of your own robot: see docs/tutorials/own-robot.md.
+    NAME may also be the path of the YAML of your own robot: --draft writes a first one of its MJCF or URDF.
     """
     if draft is not None:
         if name is not None or check or picture is not None:
