@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -12,7 +13,7 @@ from robots.errors import InvalidFileError, InvalidValueError, naming
 from robots.files.atomic import write_text
 from robots.files.records import Record
 from robots.files.texts import read_json
-from suites.suite import Key, StudyTrial, Suite
+from suites.suite import Key, Suite
 
 Whole = Annotated[int, Field(ge=0, strict=True)]
 _R = TypeVar("_R")
@@ -39,6 +40,20 @@ class TrialRecord(Record):
         return self.case, self.method, self.number
 
 
+@dataclass(frozen=True)
+class CaseTrial:
+    """What a trial is to do: the case of a name, by a method, for the time of a number, from 0."""
+
+    case: str
+    method: str
+    number: int
+
+    @property
+    def key(self) -> Key:
+        """Case, method and number."""
+        return self.case, self.method, self.number
+
+
 def read_record(path: Path, what: str, parse: Callable[[dict[str, Any]], _R]) -> _R:
     """Read a result; errors say `what` the file should hold, such as `mission`."""
     found = read_json(path)
@@ -60,10 +75,10 @@ class RecordSuite(Suite):
     holds: ClassVar[str]
     parse: ClassVar[Any]
 
-    def _named(self, trial: StudyTrial) -> dict[str, Any]:
+    def _named(self, trial: CaseTrial) -> dict[str, Any]:
         """What a `TrialRecord` says of its trial."""
-        case, method, number = trial.key
-        return {"case": case, "method": method, "number": number, "seed": self.trial_seed(trial.key)}
+        known = {field.name: getattr(trial, field.name) for field in fields(CaseTrial)}
+        return known | {"seed": self.trial_seed(trial.key)}
 
     def read(self, path: Path) -> Any:
         """Read a result; one of another damage than that of the plan is refused."""

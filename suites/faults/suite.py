@@ -20,7 +20,7 @@ from robots.seeds import SeedFamily, derive_seeds
 from suites.faults.protocol import Case, Command, Protocol, common_cases
 from suites.faults.report import FaultRecord, runs_table, sections
 from suites.markdown import join, save_report
-from suites.records import RecordSuite
+from suites.records import CaseTrial, RecordSuite
 from suites.suite import Key, case_number
 
 _STOOD = 0.5  # [m] from where it stood beyond which a robot that is told to stand has not
@@ -57,19 +57,11 @@ def gait_walker(repertoire: Repertoire) -> Walker:
 
 
 @dataclass(frozen=True)
-class FaultTrial:
-    """An episode of a policy or gait."""
+class FaultTrial(CaseTrial):
+    """An episode of a policy or gait; its case is the command and the number of the fault."""
 
-    number_of_case: int
-    case: Case
+    fault: Case
     command: Command
-    method: str
-    number: int
-
-    @property
-    def key(self) -> Key:
-        """Command and number of the case, who walks, and the number of the episode."""
-        return f"{self.command}-{self.number_of_case:03d}", self.method, self.number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,7 +87,7 @@ class FaultSuite(RecordSuite):
     def plan(self) -> list[FaultTrial]:
         """The first episode of every case, command and walker, then the second, and so on."""
         return [
-            FaultTrial(place, case, command, method, number)
+            FaultTrial(f"{command}-{place:03d}", method, number, case, command)
             for number in range(self.seeds)
             for command in self.protocol.commands
             for place, case in enumerate(self._cases)
@@ -113,7 +105,7 @@ class FaultSuite(RecordSuite):
         robot = commanded(walker.robot, told) if told else walker.robot
         steps = round(seconds / robot.control_step)
         world = SimulatedWorld(
-            robot.with_episode_steps(steps + 1), trial.case.changes(robot, seconds), seed=seed
+            robot.with_episode_steps(steps + 1), trial.fault.changes(robot, seconds), seed=seed
         )
         walked = world.drive(0, walker.parameters, steps, abrupt=True)
         survived, episodes = len(walked.trace) * robot.control_step, walked.episodes
@@ -127,7 +119,7 @@ class FaultSuite(RecordSuite):
         return FaultRecord(
             **self._named(trial),
             walker=self._checksums[trial.method],
-            fault=trial.case.name,
+            fault=trial.fault.name,
             command=trial.command,
             made=float(made),
             asked=asked,

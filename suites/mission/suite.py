@@ -29,7 +29,7 @@ from robots.seeds import SeedFamily, derive_seeds
 from suites.markdown import join, save_report
 from suites.mission.report import runs_table, sections
 from suites.mission.results import MissionRecord, measured
-from suites.records import RecordSuite
+from suites.records import CaseTrial, RecordSuite
 from suites.requests import MissionStudy
 from suites.suite import Key, case_number
 
@@ -44,20 +44,12 @@ _VARIED = {"within", "think_episodes", "refine", "cores", "max_falls", "selector
 
 
 @dataclass(frozen=True)
-class MissionTrial:
+class MissionTrial(CaseTrial):
     """One mission of a task of `TASKS`, nominal or across the gap, with a damage or none."""
 
     task: str
     gap: bool
-    fault: int
     damage: Damage
-    method: str
-    number: int
-
-    @property
-    def key(self) -> Key:
-        """Task and number of the damage, method, and number of the mission."""
-        return f"{self.task}{'-gap' * self.gap}-{self.fault:03d}", self.method, self.number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,13 +92,13 @@ class MissionSuite(RecordSuite):
         """The first mission of every damage, task and method, then the second, and so on."""
         damages = [Combination(), *(self.damages or lost_and_dead(self.repertoire.robot))]
         return [
-            MissionTrial(task, world == "gap", fault, damage, method, number)
+            MissionTrial(f"{task}{'-gap' * gap}-{fault:03d}", method, number, task, gap, damage)
             for number in range(self.request.seeds)
             for task in self.request.tasks
-            for world in self.request.worlds
+            for gap in (world == "gap" for world in self.request.worlds)
             for fault, damage in enumerate(damages)
             for method in TASKS[task][1]
-            if (damage.singles or method == "mission") and not (world == "gap" and method == "resets")
+            if (damage.singles or method == "mission") and not (gap and method == "resets")
         ]
 
     def trial_seed(self, key: Key) -> int:

@@ -22,7 +22,7 @@ from robots.files.records import validate
 from robots.robot import Robot
 from robots.words import duration, version_words
 from suites.markdown import NOTHING, bullets, fill, save_report, table
-from suites.records import RecordSuite, TrialRecord
+from suites.records import CaseTrial, RecordSuite, TrialRecord
 from suites.requests import TransferRequest
 from suites.suite import Key, fault_seed
 from suites.transfer.pybullet import ENVIRONMENTS, check_pybullet_damage, pybullet_is_installed
@@ -38,10 +38,7 @@ _TEMPLATE = Path(__file__).with_name("report.md")
 
 
 class TransferResult(TrialRecord):
-    """What a trial found.
-
-    Its case are the names of the repertoire and the world, and its number is that of the fault. The seed is
-    that of a recovery; gaits walk with those of the study.
+    """What a trial found; the seed is that of a recovery, since gaits walk with those of the study.
 
     Attributes:
         took: how long it took [s].
@@ -78,18 +75,14 @@ def parse_result(found: dict[str, Any]) -> TransferResult:
 
 
 @dataclass(frozen=True)
-class TransferTrial:
-    """What a trial is to do: let the best gaits walk in a world or, with a fault, recover from it there."""
+class TransferTrial(CaseTrial):
+    """What a trial is to do: let the best gaits walk in a world or, with a fault, recover from it there.
+
+    Its case are the names of the repertoire and the world, and its number is that of the fault.
+    """
 
     label: str
     world: str
-    number: int
-    method: str
-
-    @property
-    def key(self) -> Key:
-        """Repertoire and world, method, and number of the fault."""
-        return f"{self.label}-{self.world}", self.method, self.number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,8 +137,9 @@ class TransferSuite(RecordSuite):
             and (not world.elsewhere or (one.robot.name in ENVIRONMENTS and pybullet_is_installed()))
         ]
         counts = {label: len(self._faults(one.robot)) for label, one in self.repertoires.items()}
-        return [TransferTrial(label, name, 0, GAITS) for label, name in stages] + [
-            TransferTrial(label, name, number, find_selector(self.request.selector).name)
+        selector = find_selector(self.request.selector).name
+        return [TransferTrial(f"{label}-{name}", GAITS, 0, label, name) for label, name in stages] + [
+            TransferTrial(f"{label}-{name}", selector, number, label, name)
             for number in range(max(counts.values()))
             for label, name in stages
             if WORLDS[name].recovers and number < counts[label]

@@ -26,7 +26,7 @@ from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
 from robots.simulation.threads import Threads
 from suites.markdown import join, save_report
-from suites.records import RecordSuite
+from suites.records import CaseTrial, RecordSuite
 from suites.recovery.suite import WITHOUT, selector_of
 from suites.recovery.tracks import check_damages
 from suites.recovery.trial import DamagedRobot
@@ -42,18 +42,10 @@ _BETTER = 0.1  # share of the intact progress by which a trial must walk farther
 
 
 @dataclass(frozen=True)
-class TwelveTrial:
-    """A recovery from the damage of a number."""
+class TwelveTrial(CaseTrial):
+    """A recovery from a damage, of which the case is the number, by a rival."""
 
-    place: int
     damage: Damage
-    method: str
-    number: int
-
-    @property
-    def key(self) -> Key:
-        """Number of the damage, rival, and number of the recovery."""
-        return f"damage-{self.place:02d}", self.method, self.number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,7 +101,7 @@ class TwelveSuite(RecordSuite):
     def plan(self) -> list[TwelveTrial]:
         """The first recovery of every rival from every damage, then the second, and so on."""
         return [
-            TwelveTrial(place, damage, method, number)
+            TwelveTrial(f"damage-{place:02d}", method, number, damage)
             for number in range(self.seeds)
             for method in self.rivals
             for place, damage in enumerate(self.damages)

@@ -98,7 +98,7 @@ def test_a_policy_is_told_to_walk_to_turn_and_to_stand(tmp_path: Path) -> None:
     suite = FaultSuite(walkers={"policy": policy_walker(robot)}, protocol=faults, seeds=1)
     found = {}
     for trial in suite.plan():
-        if trial.case.times:
+        if trial.case != "intact":
             found[trial.command] = suite.run(trial, tmp_path, lambda _: None)
     asked = {command: one.asked for command, one in found.items()}
     assert asked == pytest.approx({"ahead": 0.4, "turn": 0.6 * 0.4, "stand": 0.4})
