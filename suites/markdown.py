@@ -151,9 +151,9 @@ def format_interval(values: "pd.Series[float] | np.ndarray", statistic: Callable
     return f"{format_or_dash(statistic(sample))} ({format_or_dash(low)} to {format_or_dash(high)})"
 
 
-def format_or_dash(value: float) -> str:
-    """Return a number with one decimal, the sign of infinity, or a dash for what is neither."""
-    return f"{value:.1f}" if np.isfinite(value) else "∞" if value == np.inf else NOTHING
+def format_or_dash(value: float, decimals: int = 1) -> str:
+    """Return a number with so many decimals, the sign of infinity, or a dash for what is neither."""
+    return f"{value:.{decimals}f}" if np.isfinite(value) else "∞" if value == np.inf else NOTHING
 
 
 def _cell(text: str) -> str:

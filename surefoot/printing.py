@@ -1,6 +1,7 @@
 """Where everything is printed: as it is, unwrapped."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rich.console import Console
 
@@ -25,6 +26,11 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for first, *others in lines:
         columns = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
         console.print("  ".join([first.ljust(widths[0]), *columns]).rstrip())
+
+
+def or_dash(value: float, write: Callable[[float], str]) -> str:
+    """A number as it is to be written, or a dash where there is none."""
+    return "-" if math.isnan(value) else write(value)
 
 
 def print_facts(facts: Mapping[str, str | Sequence[str]], width: int = 16) -> None:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.robot import Robot
 from robots.words import duration, version_words
-from suites.markdown import NOTHING, bullets, fill, save_report, table
+from suites.markdown import NOTHING, bullets, fill, format_or_dash, save_report, table
 from suites.records import CaseTrial, RecordSuite, TrialRecord
 from suites.requests import TransferRequest
 from suites.suite import Key, fault_seed
@@ -242,7 +243,7 @@ def _by_world(
     found = rows.groupby("case")[list(figures)].mean()
     cases = {world: [f"{label}-{world}" for label in labels] for world in worlds}
     lines = [
-        (name, *(_number(found[figure].get(case)) for case in own for figure in figures))
+        (name, *(format_or_dash(found[figure].get(case, nan), 2) for case in own for figure in figures))
         for name, own in cases.items()
         if found.index.isin(own).any()
     ]
@@ -253,9 +254,8 @@ def _each(recoveries: pd.DataFrame) -> str:
     if recoveries.empty:
         return ""
     columns = ["case", *TEXTS, "best", *SHARES]
-    rows = [(*row[:2], row[2] or NOTHING, *map(_number, row[3:])) for row in recoveries[columns].to_numpy()]
+    rows = [
+        (*row[:2], row[2] or NOTHING, *(format_or_dash(one, 2) for one in row[3:]))
+        for row in recoveries[columns].to_numpy()
+    ]
     return table((*columns[:3], "best [m]", *SHARES), rows, text_columns=3)
-
-
-def _number(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f}"

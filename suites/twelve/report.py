@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from adapt.damage.text import damage_from
-from suites.markdown import NOTHING, bullets, heading, table
+from suites.markdown import NOTHING, bullets, format_or_dash, heading, table
 from suites.recovery.metrics import mean, summarise
 from suites.twelve.results import TwelveRecord
 
@@ -43,7 +43,7 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
     yield heading("Damages")
     shares = both.pivot_table("share", index="damage", columns="method", aggfunc="mean", sort=False)
     rows = [
-        (str(damage), *(_number(one, 0) for one in values))
+        (str(damage), *(format_or_dash(one, 0) for one in values))
         for damage, values in zip(shares.index, shares[methods].to_numpy(), strict=True)
     ]
     yield table(("damage", *methods), rows)
@@ -57,11 +57,11 @@ def _row(name: str, runs: pd.DataFrame) -> tuple[str, ...]:
     return (
         name,
         *shares,
-        *(_number(runs[column].mean(), 1) for column in ("trials", "falls")),
-        _number(100 * runs["falls_after"].mean(), 0),
-        _number(runs["better_after"].astype(float).median(), 0),
-        _number(runs["seconds"].median(), 0),
-        _number(runs["seconds"].max(), 0),
+        *(format_or_dash(runs[column].mean(), 1) for column in ("trials", "falls")),
+        format_or_dash(100 * runs["falls_after"].mean(), 0),
+        format_or_dash(runs["better_after"].astype(float).median(), 0),
+        format_or_dash(runs["seconds"].median(), 0),
+        format_or_dash(runs["seconds"].max(), 0),
     )
 
 
@@ -71,9 +71,5 @@ def _mean(runs: pd.DataFrame) -> str:
         return NOTHING
     counts = runs.groupby("case")["share"].count()
     if counts.nunique() > 1 or runs["share"].isna().any():
-        return _number(runs["share"].mean(), 0)
+        return format_or_dash(runs["share"].mean(), 0)
     return summarise(runs["share"].to_numpy().reshape(len(counts), -1), mean).text(0)
-
-
-def _number(value: float, decimals: int) -> str:
-    return f"{value:.{decimals}f}" if np.isfinite(value) else NOTHING

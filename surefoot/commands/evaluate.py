@@ -1,7 +1,6 @@
 """`surefoot evaluate`."""
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.commands.options import request_options
-from surefoot.printing import print_table
+from surefoot.printing import or_dash, print_table
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _print_metrics(correction: "Correction") -> None:
     rows = []
     for field, (name, write, is_amount) in _METRICS.items():
         share = losses[field] / before[field] if is_amount and before[field] > 0 else math.nan
-        values = (_or_dash(value, write) for value in (before[field], after[field], losses[field]))
+        values = (or_dash(value, write) for value in (before[field], after[field], losses[field]))
         rows.append((name, *values, "" if math.isnan(share) else f"{share:.1%}"))
     print_table(("", "before", "corrected", "loss", ""), rows)
     if correction.left_out:
@@ -83,13 +82,8 @@ def _print_metrics(correction: "Correction") -> None:
 def _print_spread(correction: "Correction") -> None:
     """How much the episodes of each original gait differ."""
     spreads = correction.spread.summaries().items()
-    rows = [(name, *(_or_dash(value, _SPREADS[name]) for value in summary)) for name, summary in spreads]
+    rows = [(name, *(or_dash(value, _SPREADS[name]) for value in summary)) for name, summary in spreads]
     print_table(("", "median", "worst 10%"), rows)
     console.print(
         "reproducibility: share of the episodes whose measures lie in the cell that the gait was found for"
     )
-
-
-def _or_dash(value: float, write: Callable[[float], str]) -> str:
-    """A number, or a dash where there is none."""
-    return "-" if math.isnan(value) else write(value)

@@ -1,6 +1,5 @@
 """`surefoot rehearse`."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from surefoot.commands.console import (
     threads_option,
 )
 from surefoot.commands.options import request_options
-from surefoot.printing import print_table
+from surefoot.printing import or_dash, print_table
 from surefoot.shipped import result_files
 
 if TYPE_CHECKING:
@@ -67,9 +66,16 @@ def _print_survivals(table: "Table") -> None:
     """A table of what the repertoire can still do under each damage."""
     from adapt.rehearsal.table import GOOD, survivals
 
-    left = survivals(table)
+    left, share = survivals(table), "{:.0%}".format
     rows = (
-        (str(one.Index), f"{one[1]:,.4g}", _share(one[2]), _share(one[3]), f"{one[4]:,}", f"{one[5]:.1%}")
+        (
+            str(one.Index),
+            f"{one[1]:,.4g}",
+            or_dash(one[2], share),
+            or_dash(one[3], share),
+            f"{one[4]:,}",
+            f"{one[5]:.1%}",
+        )
         for one in left.itertuples()
     )
     print_table(("", *left.columns), rows)
@@ -78,8 +84,3 @@ def _print_survivals(table: "Table") -> None:
         "incumbent: the same of the gait that is best on the healthy robot\n"
         f"good gaits: those that reach at least {GOOD:.0%} of the best gait under that damage"
     )
-
-
-def _share(value: float) -> str:
-    """A share, or a dash where there is none."""
-    return "-" if math.isnan(value) else f"{value:.0%}"
