@@ -1,6 +1,7 @@
 """`surefoot explore`."""
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,20 +76,20 @@ def explore(
 
     The page is served from this machine, to this machine alone unless --host says otherwise. Ctrl-C ends it.
     """
-    from surefoot.explorer.explorer import Explorer, StartingChoice
+    from surefoot.explorer.explorer import Explorer
 
     if damage is not None and export is None:
         raise click.UsageError("--damage is that of the recovery in an exported page: name one with --export")
-    choice = StartingChoice(file, source_words(file), request, rehearsal, threads, mission)
+    begin = partial(Explorer, file, source_words(file), request, rehearsal, threads, mission)
     if export is not None:
         context = click.get_current_context()
         kept = {one.name or "" for one in context.command.params} - {"host", "port", "token", "opens"}
         refuse_others(context, kept, "an exported page needs no server")
-        _export(Explorer(choice), export, damage, overwrite)
+        _export(begin(), export, damage, overwrite)
         return
     from surefoot.explorer.server import Server
 
-    explorer = Explorer(choice)
+    explorer = begin()
     server = Server(explorer, host=host, port=port, token=token)
     console.print(f"{explorer.repertoire.problem.title}: {server.address}")
     console.print("Ctrl-C ends it.")
@@ -104,7 +105,7 @@ def _export(explorer: "Explorer", page: Path, damage: str | None, overwrite: boo
 
     check_page(page)
     with locked(page):
-        check_output(explorer.choice.file, page, overwrite, "export")
+        check_output(explorer.file, page, overwrite, "export")
         with phase_bars() as show:
             gaits = export_page(explorer, page, damage=damage, on_progress=show)
         size = page.stat().st_size / 1e6

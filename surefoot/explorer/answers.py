@@ -96,7 +96,7 @@ class Answers:
             "seconds": every * step,
             "duration": survived * step,
         }
-        seed = explorer.choice.request.seed
+        seed = explorer.request.seed
         rows = replay(explorer.robot(damage), solution, seed=seed, survived=survived, every=every)
         self._play(request.view, about, parts_of(rows), check)
 
@@ -133,10 +133,10 @@ class Answers:
             explorer.repertoire,
             parse_damage(damage, explorer.repertoire.robot),
             rehearsal=explorer.rehearsal if entry.takes_table else None,
-            threads=explorer.choice.threads,
+            threads=explorer.threads,
             on_trial=watched.trial,
             on_progress=watched.progress,
-            **{**dict(explorer.choice.request), "selector": replace(entry, kind=make)},
+            **{**dict(explorer.request), "selector": replace(entry, kind=make)},
         )
         self.refined = {gait.row: gait for gait in recovery.refined}
         refined = [{"row": row, "label": self._label(row)} for row in self.refined]
@@ -236,7 +236,7 @@ class _Watched:
             "facts": f"The gait now expected to be best, {expected}, simulated with the likeliest cause.",
         }
         steps = robot.description.episode_steps
-        shown = self._recorded(robot, row, self._explorer.choice.request.seed, steps)
+        shown = self._recorded(robot, row, self._explorer.request.seed, steps)
         return {"damage": damage, "row": row, **about, **shown}
 
     def _gait(self, trial: Trial) -> str:

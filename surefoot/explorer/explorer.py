@@ -26,43 +26,35 @@ from surefoot.shipped import result_files
 _MOST_ROBOTS = 16  # damaged ones that are kept
 
 
-@dataclass(frozen=True)
-class StartingChoice:
-    """What the page was started with.
+@dataclass(eq=False)
+class Explorer:
+    """A repertoire in memory, its damaged robots, and the means to evaluate gaits, from any thread.
 
     Attributes:
         file: of the repertoire.
         source: how the user named it, for commands that repeat what is shown.
         request: of recoveries; its selector is chosen first, and its seed is also that of the episodes shown.
-        rehearsal: of the repertoire; the one next to the file if there is one, and it is None.
+        table: file of the rehearsal; the one next to the repertoire's if there is one, and it is None.
         threads: of the simulation.
-        mission: log of a mission to play back.
+        log: of a mission to play back.
     """
 
     file: Path
     source: str
     request: RecoveryRequest = field(default_factory=RecoveryRequest)
-    rehearsal: Path | None = None
+    table: Path | None = None
     threads: int | None = None
-    mission: Path | None = None
+    log: Path | None = None
 
-
-class Explorer:
-    """A repertoire in memory, its damaged robots, and the means to evaluate gaits, from any thread."""
-
-    def __init__(self, choice: StartingChoice) -> None:
-        self.choice = choice
-        self.repertoire: Repertoire = surefoot.load(choice.file)
+    def __post_init__(self) -> None:
+        self.repertoire: Repertoire = surefoot.load(self.file)
         self._damaged = lru_cache(_MOST_ROBOTS)(
             lambda damage: parse_damage(damage, self.repertoire.robot).apply(self.repertoire.robot)
         )
         self.archive = describe_archive(self.repertoire)
-        self.selector = find_selector(choice.request.selector).name
-        self.mission = (
-            None
-            if choice.mission is None
-            else MissionLog(choice.mission, self.repertoire, choice.source, self.robot)
-        )
+        self.selector = find_selector(self.request.selector).name
+        known = self.repertoire, self.source, self.robot
+        self.mission = None if self.log is None else MissionLog(self.log, *known)
 
     @property
     def walks(self) -> bool:
@@ -72,17 +64,17 @@ class Explorer:
     @property
     def rehearsal(self) -> Path | None:
         """File of the rehearsal, if there is one."""
-        beside = RunFiles(self.choice.file).rehearsal
-        return self.choice.rehearsal or (beside if beside.exists() else None)
+        beside = RunFiles(self.file).rehearsal
+        return self.table or (beside if beside.exists() else None)
 
     def hello(self) -> dict[str, Any]:
         """What the page needs first."""
-        problem, choice = self.repertoire.problem, self.choice
+        problem = self.repertoire.problem
         notes = [self.repertoire.caution] if self.repertoire.caution else []
         facts: dict[str, Any] = {
             "type": "hello",
             "title": problem.title,
-            "file": choice.source,
+            "file": self.source,
             "archive": self.archive,
             "walks": self.walks,
             "gaits": len(self.repertoire),
@@ -95,13 +87,13 @@ class Explorer:
             if damage.singles:
                 kind = damage.summary if len(damage.singles) == 1 else "several of these"
                 damages.setdefault(kind, []).append(str(damage))
-        if result_files(choice.file).calibration.exists():
+        if result_files(self.file).calibration.exists():
             notes.append("The calibration next to the file is not used here: surefoot recover uses it.")
         if self.rehearsal is None:
             notes.append(
-                f"There is no rehearsal next to {choice.file.name}: a recovery begins by rehearsing each leg "
+                f"There is no rehearsal next to {self.file.name}: a recovery begins by rehearsing each leg "
                 "dead and lost. With one, it knows what each gait does under many damages at once: "
-                f"surefoot rehearse {quote(choice.source)}"
+                f"surefoot rehearse {quote(self.source)}"
             )
         usable = [one for one in selector_entries().values() if self.rehearsal or not one.needs_table]
         return facts | {
@@ -118,7 +110,7 @@ class Explorer:
     def evaluate(self, solution: np.ndarray, damage: str) -> Episodes:
         """The one episode of a gait that `surefoot deploy` runs with the same seed."""
         evaluator = Evaluator(self.repertoire, {"shown": self.robot(damage)}, backend=Threads(1))
-        return evaluator.run(evaluator.add(solution[None]), np.array([self.choice.request.seed]))
+        return evaluator.run(evaluator.add(solution[None]), np.array([self.request.seed]))
 
     def deploy_command(self, row: int, damage: str) -> str:
         """The command that repeats what a view shows."""
@@ -127,17 +119,16 @@ class Explorer:
         is_elite = row < len(self.repertoire.elites)  # specialists have no cell of their own
         gait = f"--cell {format_cell(self.repertoire.cell(row))}" if is_elite else f"--row {row}"
         return " ".join([
-            f"surefoot deploy {quote(self.choice.source)} {gait}",
+            f"surefoot deploy {quote(self.source)} {gait}",
             *([f"--damage {quote(damage)}"] if damage else []),
-            f"--seconds {seconds:g} --seed {self.choice.request.seed}",
+            f"--seconds {seconds:g} --seed {self.request.seed}",
         ])  # fmt: skip
 
     def recover_command(self, damage: str, selector: str) -> str:
         """The command that repeats a recovery."""
-        choice, asked = self.choice, self.choice.request
-        rehearsal = choice.rehearsal if find_selector(selector).takes_table else None
+        asked, rehearsal = self.request, self.table if find_selector(selector).takes_table else None
         return " ".join([
-            f"surefoot recover {quote(choice.source)} --damage {quote(damage)} --selector {selector}",
+            f"surefoot recover {quote(self.source)} --damage {quote(damage)} --selector {selector}",
             *([f"--rehearsal {quote(str(rehearsal))}"] if rehearsal else []),
             f"--trials {asked.trials} --objective {asked.objective} --seed {asked.seed}",
         ])  # fmt: skip

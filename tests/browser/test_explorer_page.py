@@ -21,7 +21,7 @@ from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import write_repertoire
 from surefoot.explorer import export
 from surefoot.explorer.archive import describe_archive
-from surefoot.explorer.explorer import Explorer, StartingChoice
+from surefoot.explorer.explorer import Explorer
 from surefoot.explorer.export import export_page
 from surefoot.explorer.server import Server
 from surefoot.shipped import repertoire_path
@@ -42,9 +42,7 @@ class Running:
 
     def __init__(self, port: int = 0, explorer: Explorer | None = None) -> None:
         explorer = explorer or Explorer(
-            StartingChoice(
-                repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=8, selector="rehearsed")
-            )
+            repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=8, selector="rehearsed")
         )
         self.server = Server(explorer, host="127.0.0.1", port=port, token="test")
         self.thread = threading.Thread(target=self.server.run)
@@ -147,7 +145,7 @@ def test_refined_gaits_can_be_chosen(browser: Browser, tmp_path: Path) -> None:
     write_repertoire(file, replace(gaits, spread=None, thresholds=thresholds))
     save_rehearsal(RunFiles(file).rehearsal, gaits, [damage, "left_front:dead"], episodes=1)
     few = RecoveryRequest(trials=2, think_episodes=60, refine=100, confirmations=0)
-    refining = Explorer(StartingChoice(file, "gaits", few))
+    refining = Explorer(file, "gaits", few)
     with Running(explorer=refining) as running, browser.new_page() as page:
         page.goto(running.server.address)
         until(page, "surefoot.views[0]?.recording?.rows")
@@ -275,7 +273,7 @@ def tab_to(page: Page, place: str) -> None:
 
 
 def test_an_empty_archive_tells_of_no_cell(browser: Browser) -> None:
-    explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod"))
+    explorer = Explorer(repertoire_path("hexapod"), "hexapod")
     whole = explorer.repertoire
     explorer.repertoire = replace(whole, elites=whole.elites.take([]), specialists=None, spread=None)
     explorer.archive = describe_archive(explorer.repertoire)
@@ -343,7 +341,7 @@ def test_a_page_goes_on_when_its_server_is_there_again(browser: Browser) -> None
 
 def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
     file = short_mission(tmp_path)
-    explorer = Explorer(StartingChoice(file, str(file), mission=file.with_name("log.jsonl")))
+    explorer = Explorer(file, str(file), log=file.with_name("log.jsonl"))
     with Running(explorer=explorer) as running:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(running.server.address)
@@ -368,7 +366,7 @@ def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
 def test_an_exported_page_needs_no_server(browser: Browser, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
     explorer = Explorer(
-        StartingChoice(repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=4, selector="rehearsed"))
+        repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=4, selector="rehearsed")
     )
     export_page(explorer, tmp_path / "page.html", damage=DAMAGE)
     page = browser.new_page()

@@ -22,7 +22,7 @@ from robots.simulation.stepper import Stepper
 from surefoot.explorer import export
 from surefoot.explorer.answers import Answers, Request
 from surefoot.explorer.archive import describe_archive
-from surefoot.explorer.explorer import Explorer, StartingChoice
+from surefoot.explorer.explorer import Explorer
 from surefoot.explorer.export import export_page
 from surefoot.explorer.scene import describe_scene
 from surefoot.explorer.server import Session
@@ -33,7 +33,7 @@ DAMAGE = "left_front:lost"
 
 @pytest.fixture(scope="module")
 def explorer() -> Explorer:
-    return Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=8)))
+    return Explorer(repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=8))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(explorer
     ahead = np.concatenate([numbers(part["curve"]) for part in parts])
 
     stepper = Stepper(explorer.robot(damage))
-    stepper.reset(explorer.choice.request.seed)
+    stepper.reset(explorer.request.seed)
     for step in range(walk["survived"]):
         stepper.drive(explorer.repertoire.elites.solutions[row])
         data = stepper.posed_data()
@@ -101,7 +101,7 @@ def test_the_page_offers_the_default_of_recover_and_groups_damages(explorer: Exp
     pairs = hello["damages"].pop("several of these")
     assert all("+" in text for text in pairs)
     assert not any("+" in text for texts in hello["damages"].values() for text in texts)
-    chosen = Explorer(StartingChoice(explorer.choice.file, "hexapod", RecoveryRequest(selector="map-bo")))
+    chosen = Explorer(explorer.file, "hexapod", RecoveryRequest(selector="map-bo"))
     assert chosen.hello()["selector"] == "map-bo"
 
 
@@ -174,7 +174,7 @@ def test_maps_of_problems_without_a_robot(archive: str, tmp_path: Path) -> None:
     problem = "sphere-20" if archive.startswith("cvt") else "hopper"
     settings = {"episode_steps": 20, "hidden": (4,)} if problem == "hopper" else {}
     surefoot.train(problem, out=tmp_path, archive=archive, evaluations=200, **settings)
-    shown = Explorer(StartingChoice(tmp_path / "repertoire.h5", "mine"))
+    shown = Explorer(tmp_path / "repertoire.h5", "mine")
     about = describe_archive(shown.repertoire)
     assert about["kind"] == ("regions" if archive.startswith("cvt") else "profile")
     x, y = numbers(about["x"]), numbers(about["y"])
@@ -248,9 +248,7 @@ def test_a_further_request_for_a_view_takes_the_place_of_what_is_under_way(explo
 
 def test_an_exported_page_holds_all_it_needs(explorer, recovered, tmp_path, monkeypatch):
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
-    few = Explorer(
-        StartingChoice(explorer.choice.file, "hexapod", RecoveryRequest(trials=4, selector="rehearsed"))
-    )
+    few = Explorer(explorer.file, "hexapod", RecoveryRequest(trials=4, selector="rehearsed"))
     gaits = export_page(few, tmp_path / "page.html", damage=DAMAGE)
     text = (tmp_path / "page.html").read_text()
     assert gaits == 3

@@ -18,7 +18,7 @@ from adapt.requests import RecoveryRequest
 from repertoire.storage.repertoires import write_repertoire
 from surefoot.commands.mission import mission
 from surefoot.explorer.answers import Answers, Request
-from surefoot.explorer.explorer import Explorer, StartingChoice
+from surefoot.explorer.explorer import Explorer
 from surefoot.explorer.export import export_page
 from surefoot.explorer.mission import SCENE
 from tests.surefoot.explorer.test_explorer import numbers
@@ -49,9 +49,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def explorer(file: Path) -> Explorer:
     return Explorer(
-        StartingChoice(
-            file, str(file), RecoveryRequest(trials=2, selector="map-bo"), mission=file.with_name("log.jsonl")
-        )
+        file, str(file), RecoveryRequest(trials=2, selector="map-bo"), log=file.with_name("log.jsonl")
     )
 
 
@@ -113,7 +111,7 @@ def test_where_a_log_has_no_poses_for_a_while_the_robot_stands(file, played, tmp
     log.write_text(
         "".join(later(line) + "\n" for line in file.with_name("log.jsonl").read_text().splitlines())
     )
-    explorer = Explorer(StartingChoice(file, str(file), mission=log))
+    explorer = Explorer(file, str(file), log=log)
     Answers(explorer, again.append).answer(Request(do="mission"))
     poses, stood = shown_poses(played), round(5 / played[1]["seconds"])
     expected = [poses[:75], np.repeat(poses[74:75], stood, axis=0), poses[75:]]

@@ -18,14 +18,14 @@ from websockets.sync.client import ClientConnection, connect
 
 from robots.errors import InvalidValueError
 from surefoot.explorer import server as server_module
-from surefoot.explorer.explorer import Explorer, StartingChoice
+from surefoot.explorer.explorer import Explorer
 from surefoot.explorer.server import Server
 from surefoot.shipped import repertoire_path
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    explorer = Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod"))
+    explorer = Explorer(repertoire_path("hexapod"), "hexapod")
     with serving(Server(explorer, host="127.0.0.1", port=0)) as server:
         yield server
 
@@ -80,9 +80,7 @@ def test_a_server_at_an_address_of_ipv6() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no IPv6")
-    with serving(
-        Server(Explorer(StartingChoice(repertoire_path("hexapod"), "hexapod")), host="::1", port=0)
-    ) as server:
+    with serving(Server(Explorer(repertoire_path("hexapod"), "hexapod"), host="::1", port=0)) as server:
         assert server.address.startswith("http://[::1]:")
         assert get(server, f"/?token={server.token}")[0] == 200
         assert get(server, f"/?token={server.token}", Host="evil.example")[0] == 400
