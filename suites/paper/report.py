@@ -9,21 +9,11 @@ import pandas as pd
 from repertoire.algorithms.catalogue import ALGORITHMS
 from robots.files.atomic import write_text
 from suites.markdown import bullets, fill, join, paragraph, picture
+from suites.paper import tables
 from suites.paper.analysis import DECIDED, Analysis
 from suites.paper.figures import draw_archives, draw_curves
 from suites.paper.published import Hypothesis, PublishedMetric
 from suites.paper.results import SCALARS
-from suites.paper.tables import (
-    anova_table,
-    correction_table,
-    cost_table,
-    equal_time_table,
-    pairs_table,
-    results_table,
-    signs_table,
-    trials_table,
-    verdicts_table,
-)
 
 _TEMPLATE = Path(__file__).parent / "tjanaka2023" / "report.md"
 _TIMES = "The same QD score over the processor time of training."
@@ -63,28 +53,28 @@ def report_text(study: Analysis) -> str:
         "title": published.title,
         "notes": bullets(_notes(study)),
         "summary": bullets([_completeness(study), *_agreement(study), *verdicts]),
-        "trials": trials_table(study),
+        "trials": tables.trials_table(study),
         "results_heading": words["results"],
         "reading": join(map(paragraph, published.reading)),
-        "results": join(results_table(study, domain) for domain in domains),
+        "results": join(tables.results_table(study, domain) for domain in domains),
         "curves": picture("curves.png", words["curves"]),
         "archives": picture("archives.png", words["archives"]),
         "times": picture("times.png", _TIMES) if timed else "",
-        "equal_time": equal_time_table(study) if timed else "",
-        "correction": join(correction_table(study, domain) for domain in domains) if corrected else "",
-        "costs": join([paragraph(words["costs"]), *(cost_table(study, domain) for domain in domains)]),
+        "equal_time": tables.equal_time_table(study) if timed else "",
+        "correction": join(tables.correction_table(study, domain) for domain in domains) if corrected else "",
+        "costs": join([paragraph(words["costs"]), *(tables.cost_table(study, domain) for domain in domains)]),
         "tests_heading": words["tests"],
-        "anovas": anova_table(study),
+        "anovas": tables.anova_table(study),
         "signs": join(
             block
             for metric in published.tested
             for block in (
                 paragraph(f"The paper on {metric.name}: {metric.words}"),
-                signs_table(study, metric),
+                tables.signs_table(study, metric),
             )
         ),
-        "verdicts": join([paragraph(words["supported"]), verdicts_table(study)]),
-        "pairs": join(pairs_table(study, metric) for metric in published.tested),
+        "verdicts": join([paragraph(words["supported"]), tables.verdicts_table(study)]),
+        "pairs": join(tables.pairs_table(study, metric) for metric in published.tested),
     }
     return fill(_TEMPLATE, blocks)
 
