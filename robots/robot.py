@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 from yaml import safe_dump
 
-from robots.catalogue import MODELS, robot_names
+from robots.catalogue import known_robots, packaged_file
 from robots.controllers.controller import Controller, ControllerDescription, Plant
 from robots.controllers.network import MOST_BYTES
 from robots.description import CONTROLLERS, Description, parse_description
@@ -118,6 +118,11 @@ class Robot:
     def name(self) -> str:
         """The robot's identifier."""
         return self.description.name
+
+    @property
+    def kept_xml(self) -> str:
+        """The MJCF as files hold it: "" of a model that is part of another package."""
+        return "" if self.description.package else self.xml
 
     @property
     def root_joint(self) -> int:
@@ -259,7 +264,7 @@ class Robot:
                 )
             change.edit(spec)
         content: Any = parse_yaml(self.yaml)
-        done = {"keyframe", "ranges", "servos", *(["terrain"] if self.description.terrain.own.angle else ())}
+        done = {"package", "keyframe", "ranges", "servos", *(["terrain"] if self.description.terrain.own.angle else ())}
         start = {name: part.tolist() for name, part in self.start.items()}
         content = {key: value for key, value in content.items() if key not in done} | {"start": start}
         try:
@@ -341,16 +346,17 @@ class Robot:
 
 @cache
 def load_robot(name: str) -> Robot:
-    """Load a robot that comes with the package."""
-    if name not in robot_names():
-        raise UnknownNameError("robot", name, robot_names())
-    return read_robot(MODELS / name / f"{name}.yaml")
+    """Load a robot that comes with the package, or is in the zoo."""
+    known = known_robots()
+    if name not in known:
+        raise UnknownNameError("robot", name, known)
+    return read_robot(known[name])
 
 
 def find_robot(text: str | Path) -> Robot:
-    """Find a robot by the name of an included one, or by the path of the YAML of another one."""
+    """Find a robot by the name of an included one or one of the zoo, or by the path of a YAML."""
     text, path = str(text), Path(text)
-    if text in robot_names():  # even if a file or folder has this name
+    if text in known_robots():  # even if a file or folder has this name
         return load_robot(text)
     if path.suffix.lower() in _YAML:
         return read_robot(path)
@@ -373,7 +379,7 @@ def read_robot(path: Path) -> Robot:
     """Read a robot from its YAML, and the MJCF in the same folder with all that this refers to."""
     text = read_text(path)
     description = parse_description(text, origin=str(path))
-    xml = read_self_contained(path.parent / description.model)
+    xml = _packaged(description, str(path)) or read_self_contained(path.parent / description.model)
     files = {name: read_bytes(path.parent / name, MOST_BYTES) for name in description.controller.files}
     return _built(description, xml, text, files, str(path))
 
@@ -381,7 +387,15 @@ def read_robot(path: Path) -> Robot:
 def robot_from_text(xml: str, yaml: str, *, origin: str, files: Mapping[str, bytes] | None = None) -> Robot:
     """Build a robot from the texts of its MJCF and YAML and its other files, as a repertoire holds them."""
     description = parse_description(yaml, origin=f"{origin} (robot YAML)")
-    return _built(description, xml, yaml, files or {}, origin)
+    return _built(description, _packaged(description, origin) or xml, yaml, files or {}, origin)
+
+
+def _packaged(description: Description, origin: str) -> str:
+    """The MJCF of a robot whose model is part of another package; "" of others."""
+    if description.package is None:
+        return ""
+    with naming(origin, InvalidRobotError, InvalidRobotError):
+        return read_self_contained(packaged_file(description.package.name, description.model))
 
 
 def _built(description: Description, xml: str, yaml: str, files: Mapping[str, bytes], origin: str) -> Robot:

@@ -15,7 +15,7 @@ import gymnasium
 
 from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
-from robots.catalogue import robot_names
+from robots.catalogue import known_robots
 from robots.robot import Robot, find_robot
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.vector_environment import VectorWalkingEnvironment
@@ -60,7 +60,7 @@ def _damaged(robot: Robot | str | Path, damage: Damage | str | None) -> Robot:
     return found if damage is None else damage.apply(found)
 
 
-_KNOWN = {environment_id(name): {"robot": name} for name in robot_names()}
+_KNOWN = {environment_id(name): {"robot": name} for name in known_robots()}
 for _id, _given in {**_KNOWN, "surefoot/Robot-v0": {}}.items():
     gymnasium.register(
         _id,

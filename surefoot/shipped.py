@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from repertoire.repertoire import Repertoire, Which
 
 DATA = Path(__file__).parent / "data"
+_FOLDERS = (DATA, DATA / "zoo")
 
 
 def included() -> list[str]:
     """Names of the included repertoires, which are those of their robots; each is corrected and rehearsed."""
-    return sorted(path.stem for path in DATA.glob("*.h5") if not path.stem.endswith("-rehearsal"))
+    files = (path for folder in _FOLDERS for path in sorted(folder.glob("*.h5")))
+    return [path.stem for path in files if not path.stem.endswith("-rehearsal")]
 
 
 def repertoire_path(source: str | Path) -> Path:
@@ -30,7 +32,7 @@ def repertoire_path(source: str | Path) -> Path:
         return RunFiles.of(path).repertoire
     is_name = path.parent == Path() and not path.suffix
     if is_name and path.name in included() and not path.is_file():
-        return DATA / f"{path.name}.h5"
+        return next(file for folder in _FOLDERS if (file := folder / f"{path.name}.h5").exists())
     if is_name and not file_exists(path):
         raise InvalidFileError(
             f"{path} is neither a file nor an included repertoire; included: {', '.join(included())}"
@@ -59,17 +61,17 @@ def chosen(source: "Repertoire | str | Path", gait: "Which") -> "tuple[Repertoir
 
 def source_words(file: Path) -> str:
     """How a user names the file of a repertoire: an included one by its name."""
-    return file.stem if file.parent == DATA else str(file)
+    return file.stem if file.parent in _FOLDERS else str(file)
 
 
 def result_files(file: Path) -> RunFiles:
     """Where results about a repertoire are written: next to it, or for an included one to this folder."""
-    return RunFiles(Path(file.name) if file.parent == DATA else file)
+    return RunFiles(Path(file.name) if file.parent in _FOLDERS else file)
 
 
 def recovery_folder(file: Path) -> Path:
     """Where recoveries are saved by default: in the repertoire's folder, or for an included one its own."""
-    return Path(f"{file.stem}-recovery") if file.parent == DATA else file.parent
+    return Path(f"{file.stem}-recovery") if file.parent in _FOLDERS else file.parent
 
 
 def caution(file: Path, repertoire: "Repertoire", *, current: bool = True) -> str:

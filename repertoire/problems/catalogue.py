@@ -9,7 +9,7 @@ from repertoire.problems.locomotion import Breaker, Locomotion
 from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
 from repertoire.problems.record import ProblemRecord
-from robots.catalogue import robot_names
+from robots.catalogue import known_robots
 from robots.controllers.mlp import MLPDescription
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError, shown
@@ -91,7 +91,7 @@ def find_problem(
     try:
         robot = problem if isinstance(problem, Robot) else find_robot(str(problem))
     except UnknownNameError:
-        raise UnknownNameError("robot or problem", problem, [*robot_names(), *PROBLEMS]) from None
+        raise UnknownNameError("robot or problem", problem, [*known_robots(), *PROBLEMS]) from None
     measures = parse_measures(walk.measures) if isinstance(walk.measures, str) else walk.measures
     changes = {"measures": measures, "reward": walk.reward}
     robot = robot.with_task(**{name: value for name, value in changes.items() if value is not None})

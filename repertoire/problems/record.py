@@ -135,4 +135,4 @@ class ProblemRecord:
             return ()
         files = [f"{name} {sha256(content).hexdigest()}" for name, content in self.robot.files.items()]
         task = [json.dumps(self.robot.task)] if self.robot.task else []
-        return self.robot.xml, self.robot.yaml, *files, *task
+        return self.robot.kept_xml, self.robot.yaml, *files, *task

@@ -154,8 +154,9 @@ def _problem_texts(problem: ProblemRecord) -> dict[str, str]:
     if robot is None:
         return text
     problem.check_storable()
-    screen(robot.xml, "its robot")  # without any other file
-    texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.xml, robot.yaml), strict=True))
+    if robot.kept_xml:
+        screen(robot.kept_xml, "its robot")  # without any other file
+    texts = dict(zip(_ROBOT_TEXTS, (problem.controller, robot.kept_xml, robot.yaml), strict=True))
     files = {name: b64encode(content).decode() for name, content in robot.files.items()}
     return text | texts | ({_FILES: json.dumps(files)} if files else {})
 

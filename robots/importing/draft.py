@@ -4,7 +4,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from string import Template
@@ -14,9 +13,8 @@ import mujoco
 import numpy as np
 import yaml
 
-from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError
+from robots.errors import InvalidRobotError, InvalidValueError
 from robots.files.atomic import file_exists, write_text
-from robots.files.texts import read_text
 from robots.importing.anatomy import FoundLeg, Parts, find_floor, find_parts, tendon_joints
 from robots.importing.checks import model_remarks
 from robots.importing.standing import (
@@ -109,7 +107,9 @@ def _read(path: Path) -> _Model:
     model = compile_spec(spec)
     floor = find_floor(model)
     if floor is None:
-        raise InvalidRobotError(_no_floor(path))
+        raise InvalidRobotError(
+            f'{path}: there is no floor: add to its worldbody <geom name="floor" type="plane" size="0 0 1"/>'
+        )
     poses = given_poses(model)
     first = standing_data(model, next(pose for pose in poses if pose.usable).positions)
     parts = find_parts(model, first, floor, origin=str(path))
@@ -377,18 +377,6 @@ def _block(head: str, entries: Mapping[str, object]) -> str:
 
 def _lines(entries: Mapping[str, object]) -> str:
     return "\n".join(f"  {_flow(name)}: {_flow(value)}" for name, value in entries.items())
-
-
-def _no_floor(path: Path) -> str:
-    """What to do about an MJCF without a floor; often another file includes it and adds one."""
-    include = re.compile(rf"<\s*include[^>]*[\"'/]{re.escape(path.name)}[\"']")
-    scenes = []
-    for other in sorted(path.parent.glob("*.xml")):
-        with suppress(InvalidFileError):
-            scenes += [other.name] if include.search(read_text(other)) else []
-    if scenes:
-        return f"{path}: there is no floor; a file that includes it may add one: draft {' or '.join(scenes)}"
-    return f'{path}: there is no floor: add to its worldbody <geom name="floor" type="plane" size="0 0 1"/>'
 
 
 def _title(model: mujoco.MjModel) -> str:

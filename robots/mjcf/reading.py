@@ -43,7 +43,8 @@ def read_self_contained(path: Path) -> str:
 
     An MJCF that is such a text already is returned as it is. From others, textures in files and skins are
     left out, and meshes that neither touch nor weigh anything if the text would be longer than 10 MB with
-    them. Where a body loses such a mesh, its shapes in hidden groups are shown instead.
+    them. Where a body loses such a mesh, its shapes in hidden groups are shown instead. Where all that there
+    is moves, as in models of robots that other files put onto a floor, a plane `floor` is added.
     """
     with explain_errors(f"cannot read {path}"):
         exists = path.is_file()
@@ -58,7 +59,9 @@ def read_self_contained(path: Path) -> str:
     try:
         spec = read_spec(text, collection.files)
         check_options(spec, str(path))
-        if collection.alone and all(one.name for _, elements in _siblings(spec) for one in elements):
+        floating = _add_floor(spec)
+        named = all(one.name for _, elements in _siblings(spec) for one in elements)
+        if collection.alone and named and not floating:
             return text
         with warnings.catch_warnings(action="ignore"):  # of MuJoCo, which Python would print
             text = gathered(spec.copy(), drawn=True)
@@ -72,6 +75,16 @@ def read_self_contained(path: Path) -> str:
         )
     screen(text, str(path))  # it may no longer compile: numbers were rounded
     return text
+
+
+def _add_floor(spec: mujoco.MjSpec) -> bool:
+    """Put a plane under a robot in an otherwise empty world; returns whether it did."""
+    world, names = spec.worldbody, {geom.name for geom in spec.geoms}
+    fixed = [*world.geoms, *(body for body in world.bodies if not body.joints)]
+    if not world.bodies or fixed or "floor" in names:
+        return False
+    world.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+    return True
 
 
 class _Collection:
