@@ -11,6 +11,7 @@ from surefoot.printing import print_facts
 
 @click.command()
 @click.argument("name", required=False)
+@click.option("--zoo", is_flag=True, help="List real robots, whose models are part of other packages.")
 @click.option("--picture", type=AnyPath, help="Draw the robot NAME to this PNG.")
 @click.option(
     "--check",
@@ -33,6 +34,7 @@ from surefoot.printing import print_facts
 @click.option("--overwrite", is_flag=True, help="Replace what --draft writes if it is there.")
 def robots(
     name: str | None,
+    zoo: bool,
     picture: Path | None,
     check: bool,
     draft: Path | None,
@@ -43,7 +45,11 @@ def robots(
 
     NAME may also be the path of the YAML of your own robot: --draft writes a first one of its MJCF or URDF.
     """
-    if draft is not None:
+    if zoo:
+        if name is not None or check or picture is not None or draft is not None:
+            raise click.UsageError("--zoo lists robots and does nothing else: leave out the rest")
+        _list_zoo()
+    elif draft is not None:
         if name is not None or check or picture is not None:
             raise click.UsageError("--draft writes a YAML and does nothing else: leave out the rest")
         _draft(draft, packages, overwrite)
@@ -65,6 +71,22 @@ def _list() -> None:
     for name in robot_names():
         robot = load_robot(name)
         print_facts({name: [robot.description.title, size_words(robot)]})
+
+
+def _list_zoo() -> None:
+    from robots.catalogue import ZOO, zoo_names
+    from robots.description import parse_description
+    from surefoot.shipped import included
+
+    for name in zoo_names():
+        path = ZOO / f"{name}.yaml"
+        description = parse_description(path.read_text(encoding="utf-8"), origin=name)
+        package = description.package
+        assert package is not None, "no other robot is in the zoo"
+        there = "a rehearsed repertoire" if name in included() else "no repertoire yet: surefoot train " + name
+        made = f"{description.title} by {package.maker}"
+        about = f"{made}: {len(description.joints)} joints, {package.mass:g} kg; {there}"
+        print_facts({name: [about, f"model: {description.model} of {package.name}; licence: {package.license}"]})
 
 
 def _draft(path: Path, packages: Sequence[str], overwrite: bool) -> None:
@@ -91,14 +113,14 @@ def _split(text: str) -> tuple[str, Path]:
 
 
 def _show(name: str, picture: Path | None, check: bool) -> None:
-    from robots.catalogue import robot_names
+    from robots.catalogue import known_robots
     from robots.facts import robot_facts
     from robots.importing.checks import check_robot
     from robots.rendering.pictures import check_picture, draw_robot
     from robots.robot import find_robot
 
     robot = find_robot(name)
-    if check and picture is None and name not in robot_names():
+    if check and picture is None and name not in known_robots():
         picture = Path(name).with_suffix(".png")
     if picture is not None:
         check_picture(picture)
