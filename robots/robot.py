@@ -264,7 +264,8 @@ class Robot:
                 )
             change.edit(spec)
         content: Any = parse_yaml(self.yaml)
-        done = {"package", "keyframe", "ranges", "servos", *(["terrain"] if self.description.terrain.own.angle else ())}
+        done = {"package", "keyframe", "ranges", "servos"}
+        done |= {"terrain"} if self.description.terrain.own.angle else set()
         start = {name: part.tolist() for name, part in self.start.items()}
         content = {key: value for key, value in content.items() if key not in done} | {"start": start}
         try:
@@ -375,10 +376,15 @@ def find_robot(text: str | Path) -> Robot:
     return load_robot(text)
 
 
+def read_description(path: Path) -> tuple[Description, str]:
+    """Read a YAML without its model; returns its text, too."""
+    text = read_text(path)
+    return parse_description(text, origin=str(path)), text
+
+
 def read_robot(path: Path) -> Robot:
     """Read a robot from its YAML, and the MJCF in the same folder with all that this refers to."""
-    text = read_text(path)
-    description = parse_description(text, origin=str(path))
+    description, text = read_description(path)
     xml = _packaged(description, str(path)) or read_self_contained(path.parent / description.model)
     files = {name: read_bytes(path.parent / name, MOST_BYTES) for name in description.controller.files}
     return _built(description, xml, text, files, str(path))

@@ -30,8 +30,8 @@ _ODD = {
 }
 _NEAR = 1e-4  # [m] by which a joint may be off its place in the mirror
 _EQUAL = 1e-3  # share of the largest acceleration by which one may be off its mirror image
-# The same of a robot that is built, and [rad] by which its first pose may be off. Friction and inertia that were
-# identified motor by motor differ much: Go2's accelerations by 0.7.
+# The same of robots that are built, and [rad] by which their first pose may be off. Friction and inertia that
+# were identified motor by motor differ much: Go2's accelerations by 0.7.
 _ROUGHLY_NEAR, _ROUGHLY = 0.01, 0.8
 _STATES = 4  # in which accelerations are compared
 _SPREAD = 0.1  # of joint positions around the first pose [rad or m] in these; speeds have ten times as much
@@ -50,8 +50,8 @@ def find_symmetry(robot: Robot, *, roughly: bool = False) -> Mirror | None:
     """How actions and observations of a whole robot that heads along x change places in its mirror.
 
     None if it is not its own mirror image, by `_alike` and `_accelerates_alike`, or has no free joint.
-    Roughly means that masses and friction may differ, the IMU be to one side and joints go further on one side,
-    as in robots that are built.
+    Roughly means that masses and friction may differ, the IMU be to one side and joints go further on one
+    side, as in robots that are built.
     """
     model = robot.physics
     single = np.isin(model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))

@@ -75,18 +75,15 @@ def _list() -> None:
 
 def _list_zoo() -> None:
     from robots.catalogue import ZOO, zoo_names
-    from robots.description import parse_description
-    from surefoot.shipped import included
+    from robots.robot import read_description
 
     for name in zoo_names():
-        path = ZOO / f"{name}.yaml"
-        description = parse_description(path.read_text(encoding="utf-8"), origin=name)
-        package = description.package
+        found, _ = read_description(ZOO / f"{name}.yaml")
+        package = found.package
         assert package is not None, "no other robot is in the zoo"
-        there = "a rehearsed repertoire" if name in included() else "no repertoire yet: surefoot train " + name
-        made = f"{description.title} by {package.maker}"
-        about = f"{made}: {len(description.joints)} joints, {package.mass:g} kg; {there}"
-        print_facts({name: [about, f"model: {description.model} of {package.name}; licence: {package.license}"]})
+        about = f"{found.title}: {len(found.joints)} joints, {package.mass:g} kg, gaits and their rehearsal"
+        model = f"by {package.maker}; model in {package.name}, licence: {package.license}"
+        print_facts({name: [about, model]})
 
 
 def _draft(path: Path, packages: Sequence[str], overwrite: bool) -> None:

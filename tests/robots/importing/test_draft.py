@@ -1,6 +1,5 @@
 """A first YAML for an MJCF that has none."""
 
-import os
 import re
 from pathlib import Path
 
@@ -209,14 +208,15 @@ def test_a_draft_is_not_written_over_what_is_there(tmp_path: Path) -> None:
     assert path.read_text() != "mine"
 
 
-def test_a_model_without_a_floor_is_refused_with_what_includes_it(tmp_path: Path) -> None:
-    write_dog(tmp_path)
-    os.mkfifo(tmp_path / "pipe.xml")  # opening it would wait forever
-    with pytest.raises(InvalidRobotError, match=r"there is no floor; .*draft scene\.xml"):
-        draft_robot(tmp_path / "dog.xml")
-    (tmp_path / "scene.xml").unlink()
-    with pytest.raises(InvalidRobotError, match="add to its worldbody <geom"):
-        draft_robot(tmp_path / "dog.xml")
+def test_a_robot_in_an_empty_world_gets_a_floor_and_one_among_boxes_needs_one(tmp_path: Path) -> None:
+    scene = write_dog(tmp_path)
+    whole = read_robot(draft_robot(scene).path)
+    robot = read_robot(draft_robot(tmp_path / "dog.xml", overwrite=True).path)
+    for name in ("geom_type", "geom_size", "geom_pos", "geom_friction", "body_mass", "qpos0"):
+        np.testing.assert_array_equal(getattr(robot.physics, name), getattr(whole.physics, name))
+    scene.write_text(scene.read_text().replace('type="plane" size="0 0 1"', 'type="box" size="9 9 1"'))
+    with pytest.raises(InvalidRobotError, match="there is no floor: add to its worldbody <geom"):
+        draft_robot(scene)
 
 
 UNFIT = {
