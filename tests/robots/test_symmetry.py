@@ -99,25 +99,10 @@ def test_robots_that_are_not_their_own_mirror_image_have_none(ant: Robot) -> Non
     narrow = with_key(ant, "ranges", {"front_left_hip": [-0.2, 0.6]})
     rates = {**ant.description.position_rates, "front_left_ankle": 0.5}
     slow = with_key(ant, "position_rates", rates)
-    for robot, roughly in ((heavy, True), (narrow, True), (moved, False), (weak, False), (slow, False)):
+    assert all(find_symmetry(robot) is not None for robot in (heavy, narrow)), "as robots are built"
+    for robot in (moved, weak, slow):
         assert find_symmetry(robot) is None
-        assert (mirror_images(robot, gaits(robot)) is not None) == roughly, "as robots are built"
-
-
-def test_an_imu_is_in_the_mirror_or_there_are_no_images() -> None:
-    quadruped = load_robot("quadruped")
-    for place, fits in (
-        ('pos="0.1 0 0.05"', True),
-        ('pos="0.1 0.02 0"', False),
-        ('euler="0 0.5 0"', True),
-        ('euler="0 0 1.5708"', False),
-    ):
-        xml = quadruped.xml.replace(
-            '<freejoint name="root"/>', f'<freejoint name="root"/><site name="imu" {place}/>'
-        )
-        observations = {"preset": "proprioception", "imu": "imu"}
-        robot = with_key(quadruped, "observations", observations, xml)
-        assert (find_symmetry(robot) is not None) == fits, place
+        assert mirror_images(robot, gaits(robot)) is None
 
 
 def test_controllers_that_have_no_images_are_told(ant: Robot) -> None:

@@ -19,6 +19,7 @@ from surefoot.shipped import included, repertoire_path
 from tests.robots.importing.dogs import write_dog
 
 PACKAGE = "package: {name: toys==1.2, maker: a toymaker, license: MIT, mass: 5.0}\n"
+MISSING = r"dog\.xml is part of toys==1\.2, which is not installed: pip install toys==1\.2"
 
 
 @pytest.fixture
@@ -54,22 +55,18 @@ def test_a_model_is_taken_from_a_package_and_no_file_holds_it(installed: Path, t
     assert heavy.kept_xml
     record = tmp_path / "site" / "toys-1.2.dist-info"
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.3\n")
-    with pytest.raises(
-        InvalidFileError, match=r"part of toys==1\.2, but 1\.3 is installed: pip install toys"
-    ):
+    with pytest.raises(InvalidFileError, match=MISSING):
         surefoot.load(file)
     (record / "METADATA").unlink()
     record.rename(record.with_name("gone"))
-    with pytest.raises(InvalidFileError, match=r"its model is part of toys==1\.2: pip install toys==1\.2"):
+    with pytest.raises(InvalidFileError, match=MISSING):
         surefoot.load(file)
 
 
 def test_a_package_gives_only_its_own_files(installed: Path) -> None:
-    for other in ("toys/cat.xml", "../home/dog.yaml"):
-        installed.write_text(installed.read_text().replace("toys/dog.xml", other))
-        with pytest.raises(InvalidRobotError, match=rf"which has no file '{other}'"):
-            read_robot(installed)
-        installed.write_text(installed.read_text().replace(other, "toys/dog.xml"))
+    installed.write_text(installed.read_text().replace("toys/dog.xml", "../home/dog.yaml"))
+    with pytest.raises(InvalidRobotError, match=r"dog\.yaml is part of toys==1\.2"):
+        read_robot(installed)
 
 
 @pytest.mark.parametrize("name", zoo_names())
