@@ -11,16 +11,15 @@ Sources: M. C. Fontaine et al., "Covariance Matrix Adaptation for the Rapid Illu
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 
-from repertoire.problems.problem import Problem
+from repertoire.problems.problem import OnFinished, Problem
 from repertoire.problems.record import ProblemRecord
 from repertoire.state import checked_batch
 from robots.arrays import whole_number
 from robots.compilation import compiled
-from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from robots.evaluations import Evaluations, Request
 
 MAX_DIM = 1_000_000
 
@@ -89,16 +88,9 @@ class DeterministicProblem(Problem):
         """The origin, (solution_dim,) float32 zeros, whatever the generator."""
         return np.zeros(self.solution_dim, np.float32)
 
-    def evaluate(
-        self,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        *,
-        request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: Callable[[int], None] | None = None,
+    def _run(
+        self, solutions: np.ndarray, seeds: np.ndarray, request: Request, on_finished: OnFinished
     ) -> Evaluations:
-        """See `Problem.evaluate`; the seeds are ignored."""
-        self._check_request(request)
         solutions = self._checked(solutions)
         n = len(solutions)
         objectives, measures, steps = np.empty(n), np.empty((n, 2)), np.ones(n, np.int64)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from repertoire.problems.problem import Normaliser, Problem
+from repertoire.problems.problem import Normaliser, OnFinished, Problem
 from repertoire.problems.record import ProblemRecord
 from robots.description import Randomization
 from robots.errors import InvalidValueError
-from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from robots.evaluations import Evaluations, Request
 from robots.randomization import draw_models
 from robots.robot import Robot
 from robots.seeds import SeedFamily
@@ -90,16 +90,10 @@ class Locomotion(Problem):
         objectives = self.evaluate(drawn, rng.integers(2**31, size=len(drawn))).objectives
         return np.asarray(drawn[np.argmax(np.nan_to_num(objectives, nan=-np.inf))])
 
-    def evaluate(
-        self,
-        solutions: np.ndarray,
-        seeds: np.ndarray,
-        *,
-        request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: Callable[[int], None] | None = None,
+    def _run(
+        self, solutions: np.ndarray, seeds: np.ndarray, request: Request, on_finished: OnFinished
     ) -> Evaluations:
-        """See `Problem.evaluate`; steps are control steps simulated."""
-        self._check_request(request)
+        """See `Problem`; steps are control steps simulated."""
         models = self._choose_robots(seeds) if self.record.damages or self._models > 1 else None
         return self._backend.run(
             self._batch, solutions, seeds, models=models, request=request, on_finished=on_finished

@@ -16,6 +16,7 @@ from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
 _MOST_DIM = 100_000_000  # of which a batch of 200 solutions takes 80 GB
 
 Fold = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+OnFinished = Callable[[int], None] | None
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,13 @@ class Problem(ABC):
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """A solution to start a search from, (solution_dim,) float32."""
 
-    @abstractmethod
     def evaluate(
         self,
         solutions: np.ndarray,
         seeds: np.ndarray,
         *,
         request: Request = OBJECTIVES_AND_MEASURES,
-        on_finished: Callable[[int], None] | None = None,
+        on_finished: OnFinished = None,
     ) -> Evaluations:
         """Evaluate solutions; the result of one is a pure function of it and its seed.
 
@@ -105,13 +105,17 @@ class Problem(ABC):
             InvalidValueError: the shapes are wrong, a value is not finite, or the problem lacks a capability
                 that the request needs.
         """
-
-    def _check_request(self, request: Request) -> None:
-        """Refuse a request that this problem cannot answer."""
         if request.observed is not None and self.normaliser is None:
             raise InvalidValueError(f"observations were requested, but {self.name} has no observations")
         if request.transitions and not self.policy_layers:
             raise InvalidValueError(f"transitions were requested, but {self.name} has no transitions")
+        return self._run(solutions, seeds, request, on_finished)
+
+    @abstractmethod
+    def _run(
+        self, solutions: np.ndarray, seeds: np.ndarray, request: Request, on_finished: OnFinished
+    ) -> Evaluations:
+        """Evaluate solutions, by a request that this problem can answer."""
 
 
 class Custom(Problem):
@@ -141,5 +145,5 @@ class Custom(Problem):
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         return self._initial.copy()
 
-    def evaluate(self, *_: object, **__: object) -> Evaluations:
+    def _run(self, *_: object) -> Evaluations:
         raise InvalidValueError(f"{self.name} is evaluated by its user: call ask and tell")
