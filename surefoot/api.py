@@ -534,7 +534,6 @@ def merge(
         archive: the cells; those of the first repertoire by default.
         out: file to save the result to.
     """
-
     inputs = [opened(source) for source in _several(sources)]
     if out is not None:
         for _, file in inputs:
