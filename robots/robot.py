@@ -35,7 +35,14 @@ class Faults:
     """Faults of a robot's signals; readings of sensors have the names and units of `Robot.channels`."""
 
     delay: int = 0  #: control steps by which every action comes late; until the first has come they are 0
+    #: further ones by which the actions of single joints do
+    late: Mapping[str, float] = field(default_factory=dict)
+    #: share of the control steps in which a joint's action is lost: its motor goes on as it was told before
+    dropped: Mapping[str, float] = field(default_factory=dict)
     stuck: Mapping[str, float] = field(default_factory=dict)  #: value that a reading always has
+    biased: Mapping[str, float] = field(default_factory=dict)  #: what is added to a reading
+    #: share of the control steps in which a reading stays as it was
+    missing: Mapping[str, float] = field(default_factory=dict)
     #: standard deviation of what is added to a reading every control step
     noisy: Mapping[str, float] = field(default_factory=dict)
     rounded: Mapping[str, float] = field(default_factory=dict)  #: step of which a reading is a multiple

@@ -1,11 +1,10 @@
 """`Called`: policies that compiled episodes call back, one observation at a time.
 
-`Foreign` is an ONNX file that no kernel of ours computes, `Function` a function in Python.
+They are ONNX files that no kernel of ours computes (`called_graph`), and functions in Python.
 """
 
 import ctypes
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,28 +20,33 @@ _CALLED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 POLICIES: Registry[Callable[[np.ndarray], Any]] = Registry("policy")
 
 
-class Called(ABC):
-    """A policy from i inputs to o outputs, with a memory of its own in each episode if it needs one."""
+_Memory = dict[str, np.ndarray]
 
-    def __init__(self, inputs: int, outputs: int, origin: str) -> None:
-        self.inputs, self.outputs, self._origin = inputs, outputs, origin
-        self.width = max(inputs, outputs)  # the most numbers that it takes or makes
+
+class Called:
+    """A policy from i inputs to o outputs.
+
+    Args:
+        step: makes outputs of inputs (1, i) and of a memory, which becomes that of the next control step.
+        first: the memory of an episode that begins.
+        widths: i and o.
+        origin: what errors call it.
+    """
+
+    def __init__(
+        self, step: Callable[[np.ndarray, _Memory], Any], first: _Memory, widths: Sequence[int], origin: str
+    ) -> None:
+        self._step, self._first, self._origin = step, first, origin
+        self.inputs, self.outputs = widths
+        self.width = max(widths)  # the most numbers that it takes or makes
         self._called: list[Any] = []  # ctypes frees what nobody holds
         self._failure = ""
         try:
-            found = self._checked(np.zeros(inputs, np.float32), self._begun())
+            found = self._made(np.zeros(self.inputs, np.float32), dict(first))
         except Exception as error:
             raise InvalidFileError(f"{origin} fails at an observation of zeros: {_words(error)}") from error
         if not np.isfinite(found).all():
             raise InvalidFileError(f"{origin} makes numbers of an observation of zeros that are not finite")
-
-    @abstractmethod
-    def _begun(self) -> dict[str, np.ndarray]:
-        """The memory of an episode that begins."""
-
-    @abstractmethod
-    def _step(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
-        """The outputs for (1, i); the memory becomes that of the next step."""
 
     def program(self) -> tuple[np.ndarray, np.ndarray, int]:
         """No layers and constants, and the address of a function for one episode at a time.
@@ -50,14 +54,14 @@ class Called(ABC):
         Compiled code calls it with the address of its numbers and the control step. It replaces the inputs by
         the outputs, and by NaN where the policy raises an error, of which `check` tells.
         """
-        memory = self._begun()
+        memory = dict(self._first)
 
         def call(place: int, number: int | None) -> None:
             numbers = np.ctypeslib.as_array((ctypes.c_float * self.width).from_address(place))
             try:
                 if not number:
-                    memory.update(self._begun())
-                numbers[: self.outputs] = self._checked(numbers[: self.inputs], memory)
+                    memory.update(self._first)
+                numbers[: self.outputs] = self._made(numbers[: self.inputs], memory)
             except Exception as error:  # compiled code cannot be left by one
                 numbers[: self.outputs] = np.nan
                 self._failure = f"{self._origin} fails: {_words(error)}"
@@ -79,7 +83,7 @@ class Called(ABC):
             "be written into one ONNX file"
         )
 
-    def _checked(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
+    def _made(self, inputs: np.ndarray, memory: _Memory) -> np.ndarray:
         found = np.asarray(self._step(inputs.reshape(1, -1).copy(), memory), np.float32)
         if found.size != self.outputs:
             raise InvalidValueError(
@@ -93,52 +97,31 @@ def _words(error: Exception) -> str:
     return f"{kind}{one_line(error)}"
 
 
-class Function(Called):
-    """A function in Python, of which each observation is a batch of one."""
-
-    def __init__(self, function: Callable[[np.ndarray], Any], inputs: int, outputs: int, name: str) -> None:
-        self._function = function
-        super().__init__(inputs, outputs, f"the policy {name}")
-
-    def _begun(self) -> dict[str, np.ndarray]:
-        return {}
-
-    def _step(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
-        return self._function(inputs)
-
-
-class Foreign(Called):
+def called_graph(content: bytes, origin: str) -> Called:
     """A policy that onnxruntime runs; InvalidFileError where it finds none in a file.
 
     A graph with a memory, such as a recurrent one, has further inputs, which are its further outputs of the
     control step before, and zeros at first.
     """
+    session = open_session(content, origin)
+    observed, *states = session.get_inputs()
+    actions, *after = session.get_outputs()
+    widths = observed.shape[-1:] + actions.shape[-1:]
+    if len(after) < len(states) or not all(isinstance(width, int) for width in widths):
+        raise InvalidFileError(
+            f"{origin} is no policy: it must say how wide its observation and its actions are, "
+            "and have an output for each further input"
+        )
+    names = [actions.name, *(output.name for output in after[: len(states)])]
+    shapes = {state.name: [size if isinstance(size, int) else 1 for size in state.shape] for state in states}
 
-    def __init__(self, content: bytes, origin: str) -> None:
-        self._session = open_session(content, origin)
-        first, *states = self._session.get_inputs()
-        actions, *after = self._session.get_outputs()
-        widths = first.shape[-1:] + actions.shape[-1:]
-        if len(after) < len(states) or not all(isinstance(width, int) for width in widths):
-            raise InvalidFileError(
-                f"{origin} is no policy: it must say how wide its observation and its actions are, "
-                "and have an output for each further input"
-            )
-        self._observation = first.name
-        self._names = [actions.name, *(output.name for output in after[: len(states)])]
-        shapes = [[size if isinstance(size, int) else 1 for size in state.shape] for state in states]
-        self._first = {
-            state.name: np.zeros(shape, np.float32) for state, shape in zip(states, shapes, strict=True)
-        }
-        super().__init__(widths[0], widths[1], origin)
-
-    def _begun(self) -> dict[str, np.ndarray]:
-        return dict(self._first)
-
-    def _step(self, inputs: np.ndarray, memory: dict[str, np.ndarray]) -> np.ndarray:
-        made, *kept = self._session.run(self._names, {self._observation: inputs, **memory})
+    def step(row: np.ndarray, memory: _Memory) -> np.ndarray:
+        made, *kept = session.run(names, {observed.name: row, **memory})
         memory.update(zip(memory, kept, strict=True))
         return made
+
+    first = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    return Called(step, first, widths, origin)
 
 
 def open_session(content: bytes, origin: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +49,7 @@ class Network:
     def program(self) -> tuple[np.ndarray, np.ndarray, int]:
         """What `run_network` needs: four numbers for each layer, flat int64, and all constants, float32.
 
-        The third is no address, unlike that of `Foreign.program`.
+        The third is no address, unlike that of `Called.program`.
         """
         starts = np.cumsum([0, *(layer.values.size for layer in self._layers)])
         numbers = [(*layer[:3], start) for layer, start in zip(self._layers, starts, strict=False)]
@@ -212,8 +212,7 @@ def _follow(
         if node.op_type == "Constant":
             constants[node.output[0]] = _numbers(attributes["value"], origin)
         elif all(name in constants for name in node.input if name):
-            given = [constants[name] for name in node.input if name]
-            constants[node.output[0]] = _constant(node.op_type, given, attributes)
+            raise _UnreadError(f"it has the step {node.op_type} on constants")
         else:
             parts = [constants.get(name, chains.get(name)) for name in node.input if name]
             unread = next((part for part in parts if isinstance(part, _UnreadError)), None)
@@ -225,24 +224,6 @@ def _follow(
         chains.update(dict.fromkeys(node.output, unread))
     except (KeyError, ValueError, IndexError, TypeError) as error:
         raise InvalidFileError(f"{origin} has a step {node.op_type} that is not as it must be") from error
-
-
-def _constant(kind: str, given: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> np.ndarray:
-    """What a node makes of constants alone."""
-    if kind == "Transpose":
-        return given[0].transpose(attributes.get("perm"))
-    if kind == "Reshape":
-        return given[0].reshape(given[1].astype(int).tolist())
-    if kind in _PASSES:
-        return given[0]
-    if kind == "Concat":
-        return np.concatenate(given, axis=attributes["axis"])
-    simple: Mapping[str, Callable] = {
-        "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Sqrt": np.sqrt
-    }  # fmt: skip
-    if kind in simple:
-        return np.asarray(simple[kind](*given))
-    raise _UnreadError(f"it has the step {kind} on constants")
 
 
 def _extended(
@@ -270,8 +251,6 @@ def _extended(
         return (_arithmetic(kind, parts, size),)
     if kind == "Split":
         return _split(node, chain, size, others, attributes)
-    if kind == "Slice":
-        return (_chosen(chain, size, _slice(others, attributes, size)),)
     raise _UnreadError(f"it has the step {kind}")
 
 
@@ -328,14 +307,6 @@ def _split(
         _chosen(chain, size, range(end - count, end))
         for count, end in zip(sizes, np.cumsum(sizes), strict=True)
     )
-
-
-def _slice(others: Sequence[np.ndarray], attributes: Mapping[str, Any], size: int) -> Sequence[int]:
-    starts, ends, axes, *steps = others or [attributes[key] for key in ("starts", "ends", "axes")]
-    if np.size(starts) != 1 or int(np.ravel(axes)[0]) not in (-1, 1):
-        raise _UnreadError("it slices something else than the numbers of a layer")
-    step = int(np.ravel(steps[0])[0]) if steps else 1
-    return range(size)[int(np.ravel(starts)[0]) : int(np.ravel(ends)[0]) : step]
 
 
 def _chosen(chain: _Chain, size: int, numbers: Sequence[int]) -> _Chain:

@@ -4,13 +4,13 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from robots.controllers.controller import ControllerDescription, Mirror, Plant, Reflection
-from robots.controllers.foreign import POLICIES, Called, Foreign, Function
+from robots.controllers.foreign import POLICIES, Called, called_graph
 from robots.controllers.network import Network, OtherGraphError, read_network
 from robots.controllers.residual import ACTED, ANGLE, SENSED, TOLD, WAVE, Inputs, Residual, Seen
 from robots.errors import InvalidValueError
@@ -59,13 +59,6 @@ class Range(Record):
     heading_gain: Finite = 1.0
 
 
-class Images(Record):
-    """The lists of a `Reflection`."""
-
-    images: tuple[int, ...]
-    signs: tuple[Finite, ...]
-
-
 class PolicyDescription(ControllerDescription):
     """The robot is driven by a policy that others trained, and by a residual around it.
 
@@ -78,8 +71,7 @@ class PolicyDescription(ControllerDescription):
         scale: how far an action of 1 sends a joint from home [rad or m], one for all or one for each; None
             where actions are those of the robot, from -1 to 1.
         command: what it can be told.
-        residual: whether gaits add to its actions, or differ in their command alone.
-        mirror: what becomes of its inputs and of the joints in a mirror.
+        mirror: what becomes of its inputs and of the joints in a mirror: the lists of two `Reflection`.
     """
 
     kind = "policy"
@@ -91,19 +83,12 @@ class PolicyDescription(ControllerDescription):
     home: Mapping[str, Finite] = Field(default={})
     scale: Finite | tuple[Finite, ...] | None = 0.5
     command: Range = Range()
-    residual: bool = True
-    mirror: tuple[Images, Images] | None = None
+    mirror: tuple[tuple[tuple[int, ...], tuple[Finite, ...]], ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:  # type: ignore[override]
         """The ONNX file, if there is one."""
         return (self.onnx,) if self.onnx else ()
-
-    @model_validator(mode="after")
-    def _is_one_of_both(self) -> Self:
-        if bool(self.onnx) == bool(self.function):
-            raise ValueError("a policy is an onnx or a function: name one of them")
-        return self
 
     def build(self, plant: Plant) -> Residual:
         entries, joints, command = plant.entries, plant.joints, self.command
@@ -134,11 +119,8 @@ class PolicyDescription(ControllerDescription):
             per_unit=per_unit,
             legs=np.array([leg_of.get(joint, len(plant.legs)) for joint in joints]),
             told=np.array([command.default, command.least, command.most]),
-            waves=self.residual,
             control_step=plant.control_step,
-            mirror=Mirror(*(Reflection(np.array(one.images), np.array(one.signs)) for one in self.mirror))
-            if self.mirror
-            else None,
+            mirror=Mirror(*(Reflection(*map(np.array, one)) for one in self.mirror)) if self.mirror else None,
             checksum=hashlib.sha256(plant.files.get(self.onnx, self.function.encode())).hexdigest()[:8],
             observation_dim=len(entries),
         )
@@ -146,12 +128,10 @@ class PolicyDescription(ControllerDescription):
     def _network(self, plant: Plant, inputs: int, outputs: int) -> Network | Called:
         """What computes the policy, which must have so many inputs and outputs."""
         if self.function:
-            if self.function not in POLICIES:
-                raise InvalidValueError(
-                    f"its policy {self.function!r} is a function that is not registered: see POLICIES in "
-                    "robots.controllers.foreign"
-                )
-            return Function(POLICIES[self.function], inputs, outputs, self.function)
+            if (function := POLICIES.get(self.function)) is None:
+                raise InvalidValueError(f"its policy {self.function!r} is a function that is not registered")
+            named = f"the policy {self.function}"
+            return Called(lambda row, _: function(row), {}, (inputs, outputs), named)
         policy = plant.files.get(self.onnx)
         if policy is None:
             raise InvalidValueError(f"the file of the policy, {self.onnx!r}, is missing")
@@ -231,9 +211,9 @@ def _each(scale: float | Sequence[float], count: int, what: str) -> list[float]:
 
 
 @lru_cache(maxsize=8)  # each damaged robot asks for it
-def read_policy(content: bytes, origin: str) -> Network | Foreign:
+def read_policy(content: bytes, origin: str) -> Network | Called:
     """What computes the policy of an ONNX file, which errors call `origin`."""
     try:
         return read_network(content, origin)
     except OtherGraphError:
-        return Foreign(content, origin)
+        return called_graph(content, origin)

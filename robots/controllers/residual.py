@@ -175,9 +175,9 @@ class Inputs(NamedTuple):
 class Residual(Controller):
     """Gaits around a frozen policy.
 
-    A parameter vector holds the command (3) and, unless it is the policy alone, the offset of each joint, the
-    share of each leg, the amplitude and the phase of each joint and the frequency; then a number that says
-    whether the policy runs as its mirror image.
+    A parameter vector holds the command (3), the offset of each joint, the share of each leg, the amplitude
+    and the phase of each joint and the frequency; then a number that says whether the policy runs as its
+    mirror image.
     """
 
     network: Network | Called
@@ -188,7 +188,6 @@ class Residual(Controller):
     per_unit: np.ndarray  # action of each joint for an offset of 1 rad or m, (a,)
     legs: np.ndarray  # number of each joint's leg, (a,)
     told: np.ndarray  # by default, at least and at most, (3, 3)
-    waves: bool  # whether there is a residual, not the command alone
     control_step: float  # [s]
     mirror: Mirror | None  # of the numbers that the policy sees and of the joints; None if nobody knows
     checksum: str  # of the policy
@@ -209,7 +208,7 @@ class Residual(Controller):
     @property
     def _meaning(self) -> tuple:
         inputs, arrays = self.inputs, (self.places, self.home, self.reach, self.told, self.legs)
-        numbers = (inputs.seen, self.waves, self.control_step, self.mirror is None)
+        numbers = (inputs.seen, self.control_step, self.mirror is None)
         return self.checksum, *numbers, *(part.tobytes() for part in (inputs.rows, inputs.factors, *arrays))
 
     @property
@@ -219,7 +218,7 @@ class Residual(Controller):
 
     @property
     def parameter_count(self) -> int:
-        return 4 + self.waves * (3 * self.action_dim + self._leg_count + 1)
+        return 5 + 3 * self.action_dim + self._leg_count
 
     @property
     def _leg_count(self) -> int:
@@ -242,7 +241,7 @@ class Residual(Controller):
 
     @property
     def label(self) -> str:
-        return f"policy of {self.network.inputs} inputs" + " with a residual" * self.waves
+        return f"policy of {self.network.inputs} inputs with a residual"
 
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         return np.zeros(self.parameter_count, np.float32)
@@ -271,23 +270,23 @@ class Residual(Controller):
         counts += [self._blend, depth, length]
         return np.concatenate([counts, rows.reshape(-1)]), memory
 
-    def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
+    def _parts(self, parameters: np.ndarray) -> list[np.ndarray]:
+        """Views of the parts of parameters (..., p), in their order."""
         joints, legs = self.action_dim, self._leg_count
-        residual = memory[_NOW : _NOW + _RESIDUAL]
+        return np.split(parameters, np.cumsum([3, joints, legs, joints, joints, 1]), axis=-1)
+
+    def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
+        joints, residual = self.action_dim, memory[_NOW : _NOW + _RESIDUAL]
+        told, offsets, shares, amplitudes, phases, (tempo,), turned = self._parts(parameters)
         default, least, most = self.told
-        residual[_REST, :3] = default + parameters[:3] * (most - least) / 3
-        residual[_REST, _FLIPPED] = self.mirror is not None and parameters[-1] > _MIRRORED
-        residual[_SHARES, :joints] = 1
-        if self.waves:
-            offsets, shares, amplitudes, phases, (tempo, _) = np.split(
-                parameters[3:], np.cumsum([joints, legs, joints, joints])
-            )
-            residual[_OFFSET, :joints] = _SPREAD * offsets
-            residual[_SHARES, :joints] = np.clip(1 + _SHARE * shares, 0, 2)[self.legs]
-            residual[_AMPLITUDE, :joints] = _SPREAD * amplitudes
-            residual[_PHASE, :joints] = 2 * np.pi * phases
-            frequency = _FREQUENCY * math.exp(min(_TEMPO * float(tempo), 2.0))
-            residual[_REST, _PACE] = 2 * np.pi * frequency * self.control_step
+        residual[_REST, :3] = default + told * (most - least) / 3
+        residual[_REST, _FLIPPED] = self.mirror is not None and turned[0] > _MIRRORED
+        residual[_OFFSET, :joints] = _SPREAD * offsets
+        residual[_SHARES, :joints] = np.clip(1 + _SHARE * shares, 0, 2)[self.legs]
+        residual[_AMPLITUDE, :joints] = _SPREAD * amplitudes
+        residual[_PHASE, :joints] = 2 * np.pi * phases
+        frequency = _FREQUENCY * math.exp(min(_TEMPO * float(tempo), 2.0))
+        residual[_REST, _PACE] = 2 * np.pi * frequency * self.control_step
 
     def check(self) -> None:
         self.network.check()
@@ -317,35 +316,34 @@ class Residual(Controller):
 
     def _fed(self, graph: Graph, observation: str, last: str, begun: str, memory: np.ndarray) -> str:
         """What the policy observes, (1, i), of an observation and of its last action."""
-        seen = self.inputs.seen
-        kinds, sources, joints = np.array([number[:3] for number in seen]).T
-        factors, shifts = np.array([number[3:] for number in seen], np.float32).T
-        commands, waves = (np.flatnonzero(kinds == kind) for kind in (TOLD, WAVE))
-        plain = np.flatnonzero((kinds != TOLD) & (kinds != WAVE))
-        acted, angles = kinds == ACTED, kinds == ANGLE
+        kinds, sources, joints = np.array([number[:3] for number in self.inputs.seen]).T
+        factors, shifts = np.array([number[3:] for number in self.inputs.seen], np.float32).T
+        waves, commands = kinds == WAVE, kinds == TOLD
+        angles, sensed = kinds == ANGLE, (kinds == SENSED) | (kinds == ANGLE)
+        asked, least, most = memory[[_NOW + _REST, _LEAST, _MOST], :3]
+        turns = np.zeros(3)
+        turns[_TURN] = (self.inputs.heading >= 0) * max(factors[commands & (sources == _TURN)], default=0)
+        heading = graph.chosen(observation, [max(self.inputs.heading, 0)])
+        told = graph.clipped(graph.of("Sub", asked, graph.of("Mul", heading, turns)), least, most)
+        phases = graph.of("Add", graph.of("Mul", graph.step, factors[waves]), shifts[waves])
+        parts = [observation, last, graph.of("Mul", told, begun)]
+        parts += [graph.of("Sin", phases)] if waves.any() else []
+        end = np.cumsum([self.observation_dim, self.action_dim, 3])
+        elsewhere = (kinds == ACTED, joints), (commands, sources), (waves, np.cumsum(waves) - 1)
+        places = sources.copy()
+        for first, (which, numbers) in zip(end, elsewhere, strict=True):
+            places[which] = first + numbers[which]
         shifts[angles] -= memory[_NOW + _OFFSET][joints[angles]]
-        places = np.where(acted, self.observation_dim + joints, sources)[plain]
-        rows = graph.chosen(graph.together(observation, last), places)
-        rows = graph.of("Mul", rows, np.where(acted, 1, factors)[plain])
-        parts = [graph.of("Add", rows, np.where(acted, 0, shifts)[plain])]
-        if len(commands):
-            asked, least, most = memory[[_NOW + _REST, _LEAST, _MOST]][:, sources[commands]]
-            turns = np.where(sources[commands] == _TURN, factors[commands], 0) * (self.inputs.heading >= 0)
-            heading = graph.chosen(observation, [max(self.inputs.heading, 0)])
-            value = graph.of("Sub", asked, graph.of("Mul", heading, turns))
-            parts.append(graph.of("Mul", graph.clipped(value, least, most), begun))
-        if len(waves):
-            phases = graph.of("Add", graph.of("Mul", graph.step, factors[waves]), shifts[waves])
-            parts.append(graph.of("Sin", phases))
-        order = np.argsort(np.concatenate([plain, commands, waves]), kind="stable")
-        now = graph.chosen(graph.together(*parts), order)
+        now = graph.of("Mul", graph.chosen(graph.together(*parts), places), np.where(sensed, factors, 1))
+        now = graph.of("Add", now, np.where(sensed, shifts, 0))
         numbers, lags = self.inputs.rows
-        every = graph.recent(now, len(seen), int(lags.max()))
-        images, signs = np.arange(len(seen)), np.ones(len(seen))
+        size = len(kinds)
+        every = graph.recent(now, size, int(lags.max()))
+        images, signs = np.arange(size), np.ones(size)
         if memory[_NOW + _REST, _FLIPPED]:
             assert self.mirror is not None
             images, signs = self.mirror.observations
-        rows = graph.chosen(every, lags * len(seen) + images[numbers])
+        rows = graph.chosen(every, lags * size + images[numbers])
         limits, scales = self.inputs.factors
         rows = graph.clipped(graph.of("Mul", rows, signs[numbers]), -limits, limits)
         return graph.of("Mul", rows, scales)
@@ -360,15 +358,9 @@ class Residual(Controller):
         """See `Controller.mirrored`: None where it is not known what the policy observes in a mirror."""
         if self.mirror is None:
             return None
-        found, joints, legs = np.array(parameters), self.action_dim, self._leg_count
-        found[:, 1:3] *= -1
-        found[:, -1] = 2 * _MIRRORED - found[:, -1]
-        if self.waves:
-            leg_images = [int(self.legs[mirror.actions.images[self.legs == leg][0]]) for leg in range(legs)]
-            at = 3 + np.cumsum([0, joints, legs, joints])
-            for first in (at[0], at[2]):
-                part = found[:, first : first + joints]
-                part[:] = mirror.actions.of(part.T).T
-            found[:, at[1] : at[2]] = parameters[:, at[1] : at[2]][:, leg_images]
-            found[:, at[3] : at[3] + joints] = parameters[:, at[3] : at[3] + joints][:, mirror.actions.images]
-        return found
+        told, offsets, shares, amplitudes, phases, tempo, turned = self._parts(parameters)
+        images = mirror.actions.images
+        legs = [int(self.legs[images[self.legs == leg][0]]) for leg in range(self._leg_count)]
+        offsets, amplitudes = (mirror.actions.of(part.T).T for part in (offsets, amplitudes))
+        found = [told * [1, -1, -1], offsets, shares[:, legs], amplitudes, phases[:, images], tempo]
+        return np.concatenate([*found, 2 * _MIRRORED - turned], axis=1).astype(parameters.dtype)

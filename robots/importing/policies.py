@@ -6,7 +6,7 @@ named after what such policies are trained with.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,13 +139,9 @@ def _given(robot: Robot, policy: AnyPolicy) -> tuple[_Given, dict[str, str], dic
 
 def _name(function: Callable[[np.ndarray], Any]) -> str:
     """The name of a function, which is registered; that of another one is never its name."""
-    for known, registered in POLICIES.items():
-        if registered is function:
-            return known
     own = getattr(function, "__name__", type(function).__name__).strip("<>")
-    name = next(name for n in count(2) for name in (own, f"{own}-{n}") if name not in POLICIES)
-    POLICIES[name] = function
-    return name
+    names = chain([*POLICIES, own], (f"{own}-{number}" for number in count(2)))
+    return next(name for name in names if POLICIES.setdefault(name, function) is function)
 
 
 def _map(given: _Given, observes: str | Path) -> PolicyMap:
@@ -176,31 +172,29 @@ def _servos(known: Mapping[str, Any], found: PolicyMap, home: Mapping[str, float
     return servos
 
 
-def _images(robot: Robot) -> list[dict[str, list[float]]] | None:
+def _images(robot: Robot) -> list[list[list[float]]] | None:
     """What becomes of what a policy sees and of the joints in a mirror; None if that is unknown."""
     controller, mirror = robot.controller, find_symmetry(robot)
     if mirror is None or not isinstance(controller, Residual):
         return None
     images = controller.inputs.images(mirror)
     pairs = (images, mirror.actions) if images else ()
-    return [{"images": part.images.tolist(), "signs": part.signs.tolist()} for part in pairs] or None
+    return [[numbers.tolist() for numbers in part] for part in pairs] or None
 
 
 def _playground(given: _Given) -> dict[str, Any]:
     """MuJoCo Playground: joystick policies of quadrupeds, and of bipeds with a clock."""
     joints = len(given.joints)
-    sensed = ["linear_velocity", "gyroscope", "gravity"]
-    if given.inputs == 12 + 3 * joints:
-        names = [*sensed, "joint_position", "joint_speed", "action", "command"]
-    elif given.inputs == 16 + 3 * joints:
-        names = [*sensed, "command", "joint_position", "joint_speed", "action", "phase"]
-    else:
-        raise ValueError(
-            f"of {joints} joints these have {12 + 3 * joints} or {16 + 3 * joints} inputs, not {given.inputs}"
-        )
+    sensed, own = ["linear_velocity", "gyroscope", "gravity"], ["joint_position", "joint_speed", "action"]
+    known = {12 + 3 * joints: [*own, "command"], 16 + 3 * joints: ["command", *own, "phase"]}
+    if given.inputs not in known:
+        widths = " or ".join(map(str, known))
+        raise ValueError(f"of {joints} joints these have {widths} inputs, not {given.inputs}")
     model = given.robot.model
     sites = {model.site(number).name for number in range(model.nsite)}
-    observes = [{"term": name, **(_WAVES if name == "phase" else {})} for name in names]
+    observes = [
+        {"term": name, **(_WAVES if name == "phase" else {})} for name in (*sensed, *known[given.inputs])
+    ]
     return {
         "controller": {"observes": observes, "joints": given.joints, "scale": 0.5},
         "imu": next((site for site in _IMUS if site in sites), None),
@@ -214,13 +208,8 @@ def _legged_gym(given: _Given) -> dict[str, Any]:
     rest = [("joint_position", 1.0), ("joint_speed", 0.05), ("action", 1.0)]
     joints = [joint for name in sorted(legs) for joint in legs[name].joints]
     terms = (sensed if given.inputs == 12 + 3 * len(joints) else sensed[1:]) + rest
-    return {
-        "controller": {
-            "observes": [{"term": term, "scale": scale} for term, scale in terms],
-            "joints": joints,
-            "scale": 0.25,
-        }
-    }
+    observes = [{"term": term, "scale": scale} for term, scale in terms]
+    return {"controller": {"observes": observes, "joints": joints, "scale": 0.25}}
 
 
 def _mjlab(given: _Given) -> dict[str, Any]:

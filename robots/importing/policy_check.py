@@ -1,6 +1,7 @@
 """`check_policy`: how well a policy follows its command on a healthy robot, and why it may fall."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, zip_longest
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -72,14 +73,14 @@ def suspicions(robot: Robot) -> list[str]:
 def _variants(robot: Robot) -> Iterator[tuple[str, PolicyDescription]]:
     own = _description(robot)
     legs, joints = robot.description.legs, robot.description.joints
-    by_leg = [[*legs[name].joints] for name in sorted(legs)]
-    orders = {"leg by leg in the order of their names": [joint for leg in by_leg for joint in leg]}
-    if len({len(leg) for leg in by_leg}) == 1:
-        levels = zip(*by_leg, strict=True)
-        orders["first the first joints of all legs"] = [joint for level in levels for joint in level]
-    rest = [joint for joint in joints if not any(joint in leg for leg in by_leg)]
-    for words, order in {"in the order of the robot": [*joints], **orders}.items():
-        told = (*order, *(joint for joint in rest if joint not in order))
+    by_leg = [legs[name].joints for name in sorted(legs)]
+    orders: Mapping[str, Iterable[str | None]] = {
+        "in the order of the robot": (),
+        "leg by leg in the order of their names": chain(*by_leg),
+        "first the first joints of all legs": chain(*zip_longest(*by_leg)),
+    }
+    for words, order in orders.items():
+        told = tuple(dict.fromkeys((*filter(None, order), *joints)))
         if told != own.joints:
             said = f"the joints are in another order: it walks with them {words}"
             yield said, own.model_copy(update={"joints": told})

@@ -88,10 +88,7 @@ class Keeper:
         self._take(self._first)
 
     def begin(self, motion: Motion) -> None:
-        """Do something else from now on; a gait that is on its way goes on in its cycle.
-
-        So does a controller that takes over gently from one gait to another, see `Controller.blends`.
-        """
+        """Do something else from now on; a gait on its way, and a controller that blends, go on."""
         before, self._motion = self._motion or DAMPED, motion
         now = self._seen.state.time
         self._end = self.passed + round(motion.seconds / self._robot.control_step)

@@ -12,6 +12,7 @@ from robots.task.observations import OBSERVATION_LIMIT
 
 TARGET_X = 1000.0  # [m] straight ahead of the start
 _LIMIT = np.float32(OBSERVATION_LIMIT)
+_MISSES = 1 << 33  # from which numbers of `uniform` say which readings are missing
 _GOLDEN = uint64(0x9E3779B97F4A7C15)
 _Pose = tuple[float, float, float, float, float, float]
 
@@ -152,14 +153,19 @@ def clip(values: np.ndarray) -> None:
 
 @compiled()
 def _disturb(task: Task, episode: EpisodeState) -> None:
-    """Add noise to what faulty sensors read, and round it; a stuck one reads its value."""
+    """What faulty sensors read: off, with noise and rounded; as before where it is missing; or one value."""
     tally, readings = episode.tally[0], episode.readings
+    missing = uniform(tally.seed, _MISSES + tally.steps)  # the same for all, which are one message
     for i in range(readings.size):
         sensor = task.sensors[i]
-        if sensor.noise > 0:
-            readings[i] += sensor.noise * normal(tally.seed, tally.steps, i)
-        if sensor.step > 0:
-            readings[i] = sensor.step * np.rint(readings[i] / sensor.step)
+        readings[i] += sensor.biased
+        if sensor.noisy > 0:
+            readings[i] += sensor.noisy * normal(tally.seed, tally.steps, i)
+        if sensor.rounded > 0:
+            readings[i] = sensor.rounded * np.rint(readings[i] / sensor.rounded)
+        if missing < sensor.missing and not np.isnan(episode.held[i]):
+            readings[i] = episode.held[i]
+        episode.held[i] = readings[i]
         if not np.isnan(sensor.stuck):
             readings[i] = sensor.stuck
 

@@ -23,8 +23,9 @@ MIDWAY = 0.4  # share of an episode after which progress is noted
 _INT, _FLOAT, _BOOL = np.int64, np.float64, np.bool_
 _TYPES = {"i": _INT, "f": _FLOAT, "b": _BOOL}  # of a field, by the kind of its values
 
-# value of a reading that is stuck, or NaN; standard deviation of its noise; step that it is rounded to, or 0
-_SENSOR = np.dtype([("stuck", np.float32), ("noise", np.float32), ("step", np.float32)], align=True)
+# of `Faults`; of readings that are not stuck NaN, and otherwise 0
+_WRONG = ("stuck", "biased", "noisy", "rounded", "missing")
+_SENSOR = np.dtype([(name, np.float32) for name in _WRONG], align=True)
 # see `observing.compose`
 _FLOATS = ("factor", "offset", "noise", "turns", "phase")
 _QUANTITY = np.dtype([("kind", _INT), ("source", _INT), *((name, _FLOAT) for name in _FLOATS)], align=True)
@@ -90,11 +91,12 @@ class EpisodeState(NamedTuple):
     sensordata: np.ndarray  # MuJoCo's
     warnings: np.ndarray  # how often MuJoCo raised each kind of warning, counted from `HEARD`
     readings: np.ndarray  # what the sensors read now, (r,) float32
+    held: np.ndarray  # what faulty ones read last, (r,) float32; NaN before the first reading
     observation: np.ndarray  # what the controller sees now, (o,) float32; of the paper's, the readings
     told: np.ndarray  # the last action of the controller, clipped to ±1, (a,) float32
     past: np.ndarray  # the quantities of the last control steps, (steps, q) float32
     action: np.ndarray  # of the last control step as it arrived at the motors, (a,) float32
-    pending: np.ndarray  # actions that have not reached the motors yet, (delay, a) float32
+    pending: np.ndarray  # actions that have not reached the motors yet, (greatest delay, a) float32
     contacts: np.ndarray  # control steps in which each foot was in contact, (f,)
     touching: np.ndarray  # whether each foot is in contact now, (f,)
     tally: np.ndarray  # what the episode has added up so far, one record, (1,)
@@ -117,9 +119,8 @@ def task_of(robot: Robot, data: mujoco.MjData) -> Task:
 def _make_task(robot: Robot, data: mujoco.MjData) -> Task:
     faults, alive = robot.faults, robot.description.alive
     sensors = np.recarray(len(robot.channels), _SENSOR)
-    sensors.stuck = _by_channel(robot, faults.stuck, np.nan)
-    sensors.noise = _by_channel(robot, faults.noisy, 0.0)
-    sensors.step = _by_channel(robot, faults.rounded, 0.0)
+    for name in _WRONG:
+        sensors[name] = _by_channel(robot, getattr(faults, name), np.nan if name == "stuck" else 0.0)
     quantities, entries = composition(robot)
     site = robot.description.observations.imu
     return Task(
@@ -140,7 +141,7 @@ def _make_task(robot: Robot, data: mujoco.MjData) -> Task:
 
 def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
     """The state of an episode that has not begun, part of which is that of MuJoCo's data."""
-    feet, joints, delay = len(task.soles), len(task.joints), int(task.constants["delay"][0])
+    feet, joints, delay = len(task.soles), len(task.joints), task.joints["delay"].max(initial=0)
     readings = np.zeros(len(task.sensors), np.float32)
     composed = len(task.entries) > 0
     return EpisodeState(
@@ -148,6 +149,7 @@ def make_state(task: Task, data: mujoco.MjData) -> EpisodeState:
         sensordata=data.sensordata,
         warnings=data.warning.number,
         readings=readings,
+        held=readings.copy(),
         observation=np.zeros(len(task.entries), np.float32) if composed else readings,
         told=np.zeros(joints, np.float32),
         past=make_past(task.quantities, task.entries),
@@ -213,13 +215,13 @@ def _constants(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "leftmost": turns[1],
         **_ground(robot)[1],
         "floor": data.geom_xpos[model.geom(description.floor).id, 2],  # height of one that is a plane [m]
-        "delay": faults.delay,
         "gravity": np.linalg.norm(model.opt.gravity),
         "accelerometer": ABSENT if sensor == ABSENT else int(model.sensor_adr[sensor]),
         "flies": description.observations.flies,
         "composed": not description.observations.as_published,
-        "faulty": bool(faults.stuck or faults.noisy or faults.rounded),
+        "faulty": any(getattr(faults, name) for name in _WRONG),
         "swapped": bool(faults.swapped),
+        "drops": bool(faults.dropped),
     }
     return _records(1, values)
 
@@ -280,6 +282,10 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         # share of the joint's velocity by which its position changes
         "rate": [description.position_rates.get(name, 1.0) for name in description.joints],
         "play": [float(robot.faults.play.get(name, 0.0)) for name in names],  # in units of the control
+        "delay": [
+            robot.faults.delay + int(robot.faults.late.get(name, 0)) for name in names
+        ],  # [control steps]
+        "dropped": [float(robot.faults.dropped.get(name, 0.0)) for name in names],  # share of them
         # the joint whose action its motor gets
         "source": [names.index(robot.faults.swapped.get(name, name)) for name in names],
     }

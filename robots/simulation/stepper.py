@@ -246,6 +246,7 @@ def take_over(new: Stepper, old: Stepper) -> None:
     tally.initial_height, tally.steps = old.tally.initial_height, old.tally.steps
     for name in ("told", "last_action", "past"):
         getattr(new.state, name)[:] = getattr(old.state, name)
+    np.copyto(new.state.held, old.state.held, where=~np.isnan(old.state.held))
     new.carry_on(seed, going=True)  # periodic gaits where they were, and others see what they saw
     for name in _KEPT:
         setattr(tally, name, getattr(old.tally, name))

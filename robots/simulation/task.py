@@ -17,6 +17,7 @@ from robots.simulation.trace import trace_columns
 
 # Speeds beyond this [m/s or rad/s] are a simulation blowing up, long before MuJoCo sees 1e10.
 _ABSURD_SPEED = 1e3
+_DROPS = 1 << 32  # from which numbers of `uniform` say which actions are lost
 _NEAR_LIMIT = 0.99  # share of a joint's range beyond which it counts as being at its limit
 _Pose = tuple[float, float, float, float, float, float]
 _motor_torque, _trace_columns = compiled()(motor_torque), compiled()(trace_columns)
@@ -47,6 +48,7 @@ def begin(task: Task, episode: EpisodeState, seed: np.uint64) -> None:
     episode.last_action[:] = 0.0
     episode.told[:] = 0.0
     episode.pending[:] = 0.0
+    episode.held[:] = np.nan
     observe(task, episode, pose, position)
 
 
@@ -58,13 +60,15 @@ def carry_on(task: Task, episode: EpisodeState, seed: np.uint64, going: bool) ->
     """
     steps, height = episode.tally[0].steps, episode.tally[0].initial_height
     told, past = episode.told.copy(), episode.past.copy()
-    last_action, pending = episode.last_action.copy(), episode.pending.copy()
+    last_action, pending, held = episode.last_action.copy(), episode.pending.copy(), episode.held.copy()
     begin(task, episode, seed)
     episode.tally[0].initial_height = height
-    episode.told[:], episode.last_action[:] = told, last_action
+    episode.told[:], episode.last_action[:], episode.held[:] = told, last_action, held
     first = 0 if going else steps  # the oldest action is at this number of steps in the ring
-    for step in range(pending.shape[0]):
-        episode.pending[step] = pending[(first + step) % pending.shape[0]]
+    for j in range(task.joints.size):
+        delay = task.joints[j].delay
+        for step in range(delay):
+            episode.pending[step, j] = pending[(first + step) % delay, j]
     if going:
         episode.tally[0].steps = steps
         episode.past[:] = past
@@ -74,7 +78,9 @@ def carry_on(task: Task, episode: EpisodeState, seed: np.uint64, going: bool) ->
 @compiled()
 def apply_action(task: Task, episode: EpisodeState) -> None:
     """Clip the action to [-1, 1] and apply it, perhaps late; it is overwritten with what arrived."""
-    delay = task.constants[0].delay
+    tally, lost = episode.tally[0], np.inf
+    if task.constants[0].drops and tally.steps > 0:
+        lost = uniform(tally.seed, _DROPS + tally.steps)  # the same for all, which get one message
     for j in range(task.joints.size):
         episode.told[j] = min(max(episode.action[j], np.float32(-1.0)), np.float32(1.0))
     if task.constants[0].swapped:
@@ -84,11 +90,13 @@ def apply_action(task: Task, episode: EpisodeState) -> None:
     for j in range(task.joints.size):
         joint = task.joints[j]
         action = min(max(episode.action[j], np.float32(-1.0)), np.float32(1.0))
-        if delay:
-            due = episode.tally[0].steps % delay
+        if joint.delay:
+            due = tally.steps % joint.delay
             action, episode.pending[due, j] = episode.pending[due, j], action
         if joint.ctrl == ABSENT:
             action = np.float32(0.0)  # a motor that is gone draws nothing
+        elif lost < joint.dropped:
+            action = np.float32((episode.row[joint.ctrl] - joint.ctrl_middle) / joint.ctrl_half_range)
         else:
             control = joint.ctrl_middle + joint.ctrl_half_range * action
             if joint.play > 0:  # until the gear's teeth meet, the motor goes where it went before

@@ -1,22 +1,34 @@
 """`Protocol`: what breaks, when and for how long, and what robots are told to do meanwhile."""
 
-from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
-from adapt.mission.changes import REPAIRED, PlannedChange, read_changes
+from adapt.mission.changes import PlannedChange
 from robots.errors import InvalidValueError, naming
 from robots.files.records import Finite, NotNegative, Positive, Record, validate
 from robots.files.texts import parse_yaml, read_text
 from robots.robot import Robot
 
 STANDARD = Path(__file__).with_name("standard.yaml")
-Command = Literal["ahead", "turn", "stand"]
+Command = Literal["ahead", "turn", "stand", "path"]
+INTACT = "intact"
+_STAGES = 20  # of a fault that grows
+
+
+class Case(Record):
+    """A fault of a robot: its name for people, and what is wrong from a time on [s]; of none nothing."""
+
+    name: str = INTACT
+    stages: tuple[tuple[float, str], ...] = ()
+
+    def changes(self, robot: Robot) -> tuple[PlannedChange, ...]:
+        """What happens to the robot in an episode."""
+        return tuple(PlannedChange(time, text, parse_damage(text, robot)) for time, text in self.stages)
 
 
 class Fault(Record):
@@ -26,7 +38,8 @@ class Fault(Record):
         kind: of the damage, see `surefoot damages`.
         part: a leg, joint or other part of the robot; or `each leg`, `each first joint` or `each last joint`,
             of a leg, each in a trial of its own.
-        strength: of the damage; the kind's own by default.
+        strength: of the damage; the kind's own by default; or that at the onset and that to which it grows.
+        grows: time within which it does [s].
         onset: when it begins [s].
         duration: after which all is as before [s]; None where it stays.
         every: time from one onset to the next [s]; None where it comes once.
@@ -34,50 +47,48 @@ class Fault(Record):
 
     kind: str
     part: str
-    strength: Finite | None = None
+    strength: Finite | tuple[Finite, Finite] | None = None
+    grows: Positive | None = None
     onset: NotNegative = 2.0
     duration: Positive | None = None
     every: Positive | None = None
 
     @model_validator(mode="after")
-    def _ends_before_it_comes_again(self) -> Self:
+    def _has_times_that_fit(self) -> Self:
         if self.every is not None and (self.duration is None or self.duration >= self.every):
             raise ValueError("a fault that comes again has a duration, shorter than the time between onsets")
+        if (self.grows is not None) != isinstance(self.strength, tuple):
+            raise ValueError("a fault that grows has two strengths, and the time within which it does, grows")
+        if self.grows is not None and self.duration is not None and self.duration <= self.grows:
+            raise ValueError("a fault that grows has a longer duration than that takes")
         return self
 
-    def texts(self, robot: Robot) -> list[str]:
-        """Texts of the damages of a robot."""
+    def cases(self, robot: Robot, seconds: float) -> list[Case]:
+        """A case for each part of a robot, in an episode of so many seconds."""
         legs = robot.description.legs
         parts = {
             "each leg": list(legs),
             "each first joint": [f"joint={leg.joints[0]}" for leg in legs.values()],
             "each last joint": [f"joint={leg.joints[-1]}" for leg in legs.values()],
         }.get(self.part, [self.part])
-        size = "" if self.strength is None else f"@{self.strength:g}"
-        return [str(parse_damage(f"{part}:{self.kind}{size}", robot)) for part in parts]
+        return [self._case(robot, part, seconds) for part in parts]
 
-
-class Case(Record):
-    """A fault of a robot, as its text and the times in which it is there [s]; of none both are empty."""
-
-    text: str = ""
-    times: tuple[tuple[float, float], ...] = ()
-
-    @cached_property
-    def name(self) -> str:
-        """What broke and when, for people."""
-        if not self.times:
-            return "intact"
-        (begin, end), *others = self.times
-        if others:
-            return f"{self.text} at {begin:g} s for {end - begin:g} s, {1 + len(others)} times"
-        return f"{self.text} at {begin:g} s" + (f" for {end - begin:g} s" if np.isfinite(end) else "")
-
-    def changes(self, robot: Robot, seconds: float) -> tuple[PlannedChange, ...]:
-        """What happens to the robot in an episode."""
-        told = [f"{self.text}@{begin:g}" for begin, _ in self.times]
-        told += [f"{REPAIRED}@{end:g}" for _, end in self.times if end < seconds]
-        return read_changes(told, robot)
+    def _case(self, robot: Robot, part: str, seconds: float) -> Case:
+        strengths: list[float | None] = [self.strength]  # type: ignore[list-item]
+        if isinstance(self.strength, tuple):
+            strengths = np.linspace(*self.strength, _STAGES + 1).tolist()
+        sizes = ["" if strength is None else f"@{strength:g}" for strength in strengths]
+        texts = [str(parse_damage(f"{part}:{self.kind}{size}", robot)) for size in sizes]
+        begins = np.arange(self.onset, seconds, self.every or seconds).tolist()
+        wait = (self.grows or 0.0) / _STAGES
+        stages = [(begin + n * wait, text) for begin in begins for n, text in enumerate(texts)]
+        if self.duration is not None:
+            stages += [(begin + self.duration, HEALTHY) for begin in begins]
+        name = f"{texts[0]} at {self.onset:g} s"
+        name += f", growing to {sizes[-1][1:]} within {self.grows:g} s" if self.grows else ""
+        name += f" for {self.duration:g} s" if self.duration else ""
+        name += f", {len(begins)} times" if len(begins) > 1 else ""
+        return Case(name=name, stages=tuple(sorted(stage for stage in stages if stage[0] < seconds)))
 
 
 class Protocol(Record):
@@ -85,12 +96,13 @@ class Protocol(Record):
 
     Attributes:
         seconds: of an episode.
-        commands: what robots are told to do; what cannot be told turns and stands walks ahead alone.
+        commands: what robots are told to do; those that cannot be told turns and stands walk ahead alone, and
+            along a path only those that hold a heading.
         faults: that are tried besides none.
     """
 
     seconds: Annotated[Positive, Field(le=600)] = 10.0
-    commands: Annotated[tuple[Command, ...], Field(min_length=1)] = ("ahead", "turn", "stand")
+    commands: Annotated[tuple[Command, ...], Field(min_length=1)] = ("ahead", "turn", "stand", "path")
     faults: Annotated[tuple[Fault, ...], Field(min_length=1)]
 
     def cases(self, robot: Robot) -> list[Case]:
@@ -102,9 +114,7 @@ class Protocol(Record):
                     f"{fault.part}:{fault.kind} begins at {fault.onset:g} s, when an episode of "
                     f"{self.seconds:g} s is over"
                 )
-            begins = np.arange(fault.onset, self.seconds, fault.every or self.seconds).tolist()
-            times = tuple((begin, begin + (fault.duration or np.inf)) for begin in begins)
-            found += [Case(text=text, times=times) for text in fault.texts(robot)]
+            found += fault.cases(robot, self.seconds)
         return found
 
 
@@ -113,11 +123,3 @@ def read_protocol(path: Path = STANDARD) -> Protocol:
     with naming(path):
         content: Any = parse_yaml(read_text(path))
         return validate(Protocol, content if isinstance(content, dict) else {"faults": content})
-
-
-def common_cases(protocol: Protocol, robots: Sequence[Robot]) -> list[Case]:
-    """The cases of robots, which must be the same for all."""
-    first, *others = (protocol.cases(robot) for robot in robots)
-    if any(cases != first for cases in others):
-        raise InvalidValueError("policies and gaits are compared on one robot, with legs of the same names")
-    return first

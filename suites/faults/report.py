@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 
 from robots.files.records import Finite
-from suites.faults.protocol import Command
+from suites.faults.protocol import INTACT, Command
 from suites.markdown import NOTHING, bullets, format_interval, format_share, heading, table
 from suites.records import TrialRecord
 
-INTACT = "intact"
+_MEDIANS = {"fell_after": "seconds to a fall", "power": "power [W]"}
 _NOTES = (
     "Of what was asked: the way that was commanded, the turn, or the time to stand; a robot that ends more "
     "than 0.5 m from where it was to stand did not. Of the intact: what the same one makes without a fault.",
+    "Power: mechanical, of the motors, both signs counted. Of it and of seconds the table has medians.",
     "Intervals of 95%: Wilson's of falls, a bootstrap's of means over episodes of all seeds, from six on. "
     "The worst tenth are the episodes with a fault in which least is left of what the intact robot makes.",
 )
@@ -24,37 +25,34 @@ class FaultRecord(TrialRecord):
 
     Attributes:
         walker: checksum of who walked.
-        fault: name of the case.
+        damage: name of the case.
         command: what it was told to do.
         made: way ahead [m], turn to the left [rad] or, of a robot that is to stand, time on its feet [s].
         asked: the same of a robot that does what it is told; None of gaits that follow no command.
         fell_after: seconds to the fall; None without one.
+        power: mean mechanical power of the motors, both signs counted [W].
     """
 
     walker: str
-    fault: str
+    damage: str
     command: Command
     made: Finite
     asked: Finite | None = None
     fell_after: Finite | None = None
-
-    @property
-    def damage(self) -> str:
-        """What broke."""
-        return self.fault
+    power: Finite
 
     @property
     def words(self) -> str:
         """How it went, in a line."""
         end = "no fall" if self.fell_after is None else f"fell after {self.fell_after:.1f} s"
-        return f"{self.method:<16} {self.command:<6} {self.made:7.2f}  {end:<18} {self.fault}"
+        return f"{self.method:<16} {self.command:<6} {self.made:7.2f}  {end:<18} {self.damage}"
 
 
 def runs_table(results: Sequence[FaultRecord]) -> pd.DataFrame:
     """A row for each episode, with its shares of what was asked and of what the intact robot makes [%]."""
     runs = pd.DataFrame([one.model_dump() for one in results])
     runs = runs.sort_values(["method", "command", "case", "number"], kind="stable", ignore_index=True)
-    intact = runs[runs["fault"] == INTACT].groupby(["method", "command"])["made"].mean()
+    intact = runs[runs["damage"] == INTACT].groupby(["method", "command"])["made"].mean()
     usual = pd.MultiIndex.from_frame(runs[["method", "command"]]).map(intact).to_numpy(float)
     runs["of_asked"] = 100 * runs["made"] / runs["asked"].astype(float)
     runs["of_intact"] = 100 * runs["made"] / np.where(usual > 0, usual, np.nan)
@@ -65,8 +63,8 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
     """Blocks of the report on the rows of `runs_table`."""
     yield f"# Faults of the {robot}"
     yield bullets(_NOTES)
-    names = ("episodes", "of what was asked [%]", "of the intact [%]", "falls", "seconds to a fall")
-    broken = runs[runs["fault"] != INTACT]
+    names = ("episodes", "of what was asked [%]", "of the intact [%]", "falls", *_MEDIANS.values())
+    broken = runs[runs["damage"] != INTACT]
     rows = []
     for (method, command), some in broken.groupby(["method", "command"], sort=False):
         left = np.sort(some["of_intact"].dropna())
@@ -74,7 +72,7 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
         rows.append((str(method), str(command), *_scores(some), format_interval(worst, np.mean)))
     yield table(("who", "told to", *names, "worst tenth [%]"), rows, text_columns=2)
     for method, some in runs.groupby("method", sort=False):
-        groups = some.groupby(["command", "case", "fault"], sort=False)
+        groups = some.groupby(["command", "case", "damage"], sort=False)
         rows = [(str(fault), str(command), *_scores(one)) for (command, _, fault), one in groups]
         yield from (heading(str(method)), table(("fault", "told to", *names), rows, text_columns=2))
 
@@ -82,5 +80,6 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
 def _scores(runs: pd.DataFrame) -> tuple[str, ...]:
     fell = runs["fell_after"].dropna()
     shares = (format_interval(runs[name].dropna(), np.mean) for name in ("of_asked", "of_intact"))
-    late = f"{fell.median():.1f}" if len(fell) else NOTHING
-    return str(len(runs)), *shares, format_share(len(fell), len(runs)), late
+    medians = (runs[name].dropna().astype(float).median() for name in _MEDIANS)
+    late = (NOTHING if np.isnan(median) else f"{median:.1f}" for median in medians)
+    return str(len(runs)), *shares, format_share(len(fell), len(runs)), *late

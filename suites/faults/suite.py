@@ -10,19 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adapt.mission.simulated import SimulatedWorld
+from adapt.mission.world import Stretch
 from repertoire.repertoire import Repertoire
 from robots.controllers.policy import PolicyDescription
-from robots.errors import InvalidFileError
+from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.records import validate
 from robots.importing.policy_check import commanded
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
-from suites.faults.protocol import Case, Command, Protocol, common_cases
+from suites.faults.protocol import Case, Command, Protocol
 from suites.faults.report import FaultRecord, runs_table, sections
 from suites.markdown import join, save_report
 from suites.records import CaseTrial, RecordSuite
 from suites.suite import Key, case_number
 
+_PATH = (0.0, 0.7, -0.7, 0.0)  # [rad] headings of the parts of a path, to the left of the first
 _STOOD = 0.5  # [m] from where it stood beyond which a robot that is told to stand has not
 
 
@@ -92,7 +94,9 @@ class FaultSuite(RecordSuite):
             for command in self.protocol.commands
             for place, case in enumerate(self._cases)
             for method, walker in self.walkers.items()
-            if command == "ahead" or command in walker.speeds
+            if command == "ahead"
+            or command in walker.speeds
+            or (command == "path" and walker.robot.controller.holds_heading)
         ]
 
     def trial_seed(self, key: Key) -> int:
@@ -101,35 +105,42 @@ class FaultSuite(RecordSuite):
 
     def run(self, trial: FaultTrial, folder: Path, report: Callable[[float], None]) -> FaultRecord:
         walker, seed, seconds = self.walkers[trial.method], self.trial_seed(trial.key), self.protocol.seconds
-        told = walker.speeds.get(trial.command)
+        told = walker.speeds.get("ahead" if trial.command == "path" else trial.command)
         robot = commanded(walker.robot, told) if told else walker.robot
-        steps = round(seconds / robot.control_step)
-        world = SimulatedWorld(
-            robot.with_episode_steps(steps + 1), trial.fault.changes(robot, seconds), seed=seed
+        headings = _PATH if trial.command == "path" else (0.0,)
+        steps = round(seconds / robot.control_step / len(headings))
+        robot = robot.with_episode_steps(steps * len(headings) + 1)
+        world = SimulatedWorld(robot, trial.fault.changes(robot), seed=seed)
+        first, parts = world.pose.yaw, list[Stretch]()
+        for heading in headings:
+            towards = first + heading - world.pose.yaw
+            parts.append(world.drive(0, walker.parameters, steps, towards=towards, abrupt=not parts))
+            if parts[-1].fell:
+                break
+        ahead, turned, energy = (
+            sum(float(getattr(part.episodes, name)[0]) for part in parts)
+            for name in ("distances", "turned", "energies")
         )
-        walked = world.drive(0, walker.parameters, steps, abrupt=True)
-        survived, episodes = len(walked.trace) * robot.control_step, walked.episodes
-        assert episodes.turned is not None
-        stood = survived if np.hypot(walked.end.x, walked.end.y) < _STOOD else 0.0
-        made, asked = {
-            "ahead": (episodes.distances[0], told and told[0] * seconds),
-            "turn": (episodes.turned[0], told and told[2] * seconds),
-            "stand": (stood, seconds),
-        }[trial.command]
+        survived, end = world.clock, world.pose
+        stood = survived if np.hypot(end.x, end.y) < _STOOD else 0.0
+        others = {"turn": (turned, told and told[2]), "stand": (stood, 1.0)}
+        made, asked = others.get(trial.command, (ahead, told and told[0]))
         return FaultRecord(
             **self._named(trial),
-            walker=self._checksums[trial.method],
-            fault=trial.fault.name,
+            walker=walker.checksum,
+            damage=trial.fault.name,
             command=trial.command,
-            made=float(made),
-            asked=asked,
-            fell_after=survived if walked.fell else None,
+            made=made,
+            asked=asked and asked * seconds,
+            fell_after=survived if parts[-1].fell else None,
+            power=energy / survived,
         )
 
     def read(self, path: Path) -> FaultRecord:
         """Read a result; that of another fault or of another walker of the same name is refused."""
         result: FaultRecord = super().read(path)
-        if self._checksums.get(result.method, result.walker) != result.walker:
+        walker = self.walkers.get(result.method)
+        if walker and walker.checksum != result.walker:
             raise InvalidFileError(f"{path} holds an episode of another {result.method}: use another folder")
         return result
 
@@ -143,9 +154,10 @@ class FaultSuite(RecordSuite):
         return save_report(folder, f"{text}\n", decimals=3, episodes=runs)
 
     @cached_property
-    def _checksums(self) -> dict[str, str]:
-        return {name: walker.checksum for name, walker in self.walkers.items()}
-
-    @cached_property
     def _cases(self) -> list[Case]:
-        return common_cases(self.protocol, [walker.robot for walker in self.walkers.values()])
+        first, *others = (self.protocol.cases(walker.robot) for walker in self.walkers.values())
+        if any(cases != first for cases in others):
+            raise InvalidValueError(
+                "policies and gaits are compared on one robot, with legs of the same names"
+            )
+        return first

@@ -110,7 +110,7 @@ def test_slip_and_friction_multiply_in_any_order():
         ("front_left:lost", "foot=front_left:slip", "the sole of foot front_left"),
         ("foot=front_left:stuck-sensor", "front_left:noisy-sensor", "the sensor of foot front_left"),
         ("all:weak", "front_left:weak@0.1", "the motor of front_left_ankle"),
-        ("all:delay", "all:delay@2", "when the motors act"),
+        ("all:delay", "all:delay@2", "when the motor of back_left_ankle acts"),
         ("floor:slope@3", "floor:slope@-3", "the slope of the floor"),
     ],
 )

@@ -10,8 +10,8 @@ from adapt.damage.kinds.ground import Friction, Slip, Slope
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost, Short
 from adapt.damage.kinds.loads import Payload
-from adapt.damage.kinds.motors import Dead, Delay, Weak
-from adapt.damage.kinds.sensors import NoisySensor, StuckSensor
+from adapt.damage.kinds.motors import Dead, Delay, Dropped, Weak
+from adapt.damage.kinds.sensors import BiasedSensor, FrozenSensor, NoisySensor, StuckSensor
 from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError
 from robots.robot import load_robot
@@ -282,4 +282,15 @@ def test_faults_of_signals_are_those_of_the_parts():
     names = [ANT.observation_names[column] for column in leg_entries(ANT, "back_left")[1]]
     assert noisy == dict.fromkeys(names, 0.1)
     assert len(NoisySensor("all").apply(ANT).faults.noisy) == 2 * 8 + 4
-    assert Delay("all", 3).apply(ANT).faults.delay == 3
+    one = BiasedSensor("joint=back_left_ankle", 0.1).apply(ANT).faults.biased
+    assert one == {"back_left_ankle position": pytest.approx(0.1 / half)}
+    askew = BiasedSensor("torso", 0.3).apply(load_robot("quadruped")).faults.biased
+    assert (len(askew), askew["heading"], askew["gyroscope z"]) == (9, 0.3, pytest.approx(0.03))
+    assert FrozenSensor("back_left").apply(ANT).faults.missing == dict.fromkeys(names, 1.0)
+    assert Dropped("back_left", 0.2).apply(ANT).faults.dropped == dict.fromkeys(
+        ANT.description.legs["back_left"].joints, 0.2
+    )
+    assert Delay("back_left").apply(ANT).faults.late == dict.fromkeys(
+        ANT.description.legs["back_left"].joints, 1
+    )
+    assert set(Delay("all", 3).apply(ANT).faults.late.values()) == {3}

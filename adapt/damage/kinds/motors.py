@@ -1,6 +1,7 @@
 """Damage to motors, their gears and their wiring."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import mujoco
 
@@ -156,41 +157,51 @@ class Offset(SingleDamage):
         return self.modify(subjects("motor", joints), patch=aim_further, red=joints)
 
 
+class _Told(SingleDamage):
+    """Something is wrong with what motors are told."""
+
+    sorts = ("leg", "joint", "all")
+    fault: ClassVar[str]  # of `Faults`, which has the strength for each joint
+    changed: ClassVar[str]  # in words
+
+    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
+        joints = parts.joints(target)
+        faults = Faults(**{self.fault: dict.fromkeys(joints, self.amount)})  # type: ignore[arg-type]
+        return self.modify(frozenset(map(self.changed.format, joints)), faults=faults, red=joints)
+
+
 @register("backlash")
-class Backlash(SingleDamage):
+class Backlash(_Told):
     """What arrives at the joint is the command with hysteresis, as wide as the play of the gear."""
 
     title = "the gear has play: a command has an effect only beyond it"
     family = "backlash"
-    sorts = ("leg", "joint", "all")
     scale = Scale(
         "the play to either side, in units of the command: of a servo [rad]", 0.001, 2.0, default=0.2
     )
-    order = 12
+    fault, changed, order = "play", "the gear of {}", 12
     suspected = {"servo": Strengths((0.3,), 0.05, 0.6)}
-
-    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
-        joints = parts.joints(target)
-        return self.modify(
-            frozenset(f"the gear of {joint}" for joint in joints),
-            faults=Faults(play=dict.fromkeys(joints, self.amount)),
-            red=joints,
-        )
 
 
 @register("delay")
-class Delay(SingleDamage):
+class Delay(_Told):
     """The motors do what the controller said some control steps ago, and before that nothing."""
 
     title = "the motors act late"
     family = "delay"
-    sorts = ("all",)
     scale = Scale("control steps", 1, 50, default=1, whole=True)
-    order = 19
+    fault, changed, order = "late", "when the motor of {} acts", 19
     suspected = {"all": Strengths((2.0, 4.0), 1.0, 8.0)}
 
-    def _modification(self, parts: RobotParts, target: Target) -> DamageModification:
-        return self.modify(frozenset({"when the motors act"}), faults=Faults(delay=int(self.amount)))
+
+@register("dropped")
+class Dropped(_Told):
+    """Commands are lost on their way to the motors, those of all joints at a time, which go on as before."""
+
+    title = "commands to the motors are lost, and these go on as they were told before"
+    family = "delay"
+    scale = Scale("the share of the control steps in which they are", 0.01, 1.0, default=0.3)
+    fault, changed, order = "dropped", "what the motor of {} is told", 24
 
 
 def _near(parts: RobotParts, joint: str) -> tuple[float, ...]:

@@ -5,6 +5,7 @@ import pytest
 
 from robots.robot import Faults, Robot
 from robots.simulation.observing import normal
+from robots.simulation.stepper import Stepper, take_over
 from tests.robots.stepping import begun, check_whole_and_stepped, run_episodes
 
 
@@ -34,6 +35,56 @@ def test_actions_come_late(ant: Robot, controllers: np.ndarray) -> None:
     stepper.reset(3)
     stepper.step(sent[0])
     assert not np.any(stepper.state.action), "a second episode knows nothing of the first one's actions"
+
+
+def test_actions_of_single_joints_come_late_or_not_at_all(ant: Robot) -> None:
+    one, other, often = ant.description.joints[:3]
+    stepper = begun(_faulty(ant, Faults(late={one: 3}, dropped={other: 1.0, often: 0.5})), 3)
+    sent = np.random.default_rng(0).uniform(-1, 1, (60, ant.action_dim)).astype(np.float32)
+    arrived = []
+    for number, action in enumerate(sent):
+        if number == 30:
+            stepper.carry_on(4)  # what is on its way still arrives
+        stepper.step(action)
+        arrived.append(stepper.state.action.copy())
+    arrived = np.array(arrived)
+    np.testing.assert_array_equal(arrived[3:, 0], sent[:-3, 0])
+    np.testing.assert_allclose(arrived[1:30, 1], sent[0, 1], atol=1e-6)  # the first came
+    same = np.isclose(arrived[1:, 2], arrived[:-1, 2], atol=1e-6)
+    np.testing.assert_allclose(arrived[1:, 2][~same], sent[1:, 2][~same])
+    assert 15 < same.sum() < 45
+    np.testing.assert_array_equal(arrived[:, 3:], sent[:, 3:])
+
+
+def test_readings_are_off_and_drop_out(ant: Robot, controllers: np.ndarray) -> None:
+    off, held, often = ant.observation_names[8:11]
+    faults = Faults(biased={off: 0.25}, missing={held: 1.0, often: 0.5})
+    seen, healthy = (
+        _watch(_faulty(ant, faults), np.zeros_like(controllers[0]), 40),
+        _watch(ant, controllers[0], 0),
+    )
+    assert seen[0, 8] - healthy[0, 8] == pytest.approx(0.25)
+    assert np.ptp(seen[:, 9]) == 0
+    assert seen[0, 9] == healthy[0, 9]
+    assert 8 < np.sum(np.diff(seen[:, 10]) == 0) < 32
+    assert np.ptp(seen[:, 11]) > 0
+
+
+def test_a_frozen_reading_stays_as_it_is_in_a_robot_of_which_more_breaks(ant: Robot) -> None:
+    frozen = _faulty(ant, Faults(missing={ant.observation_names[9]: 1.0}))
+    before, steppers = begun(ant, 3), [Stepper(frozen), Stepper(_faulty(frozen, Faults(stuck={"roll": 0.1})))]
+    action = np.full(ant.action_dim, 0.5, np.float32)
+    for _ in range(20):
+        before.step(action)
+    held = before.state.observation[9]
+    for stepper in steppers:
+        take_over(stepper, before)
+        for _ in range(5):
+            stepper.step(action)
+            assert stepper.state.observation[9] == held
+        before = stepper
+    before.carry_on(4)
+    assert before.state.observation[9] == held
 
 
 def test_a_stuck_sensor_reads_one_value(ant: Robot, controllers: np.ndarray) -> None:
@@ -69,7 +120,18 @@ def test_noise_is_normal_and_without_memory() -> None:
 def test_compiled_episodes_have_the_same_faults(ant: Robot, controllers: np.ndarray) -> None:
     names = ant.observation_names
     healthy = ant.with_episode_steps(60)
-    robot = _faulty(healthy, Faults(delay=3, stuck={names[8]: 0.5}, noisy={names[12]: 0.3}))
+    robot = _faulty(
+        healthy,
+        Faults(
+            delay=3,
+            late={ant.description.joints[0]: 2},
+            dropped=dict.fromkeys(ant.description.joints[1:3], 0.4),
+            stuck={names[8]: 0.5},
+            noisy={names[12]: 0.3},
+            biased={names[13]: 0.1},
+            missing={names[14]: 0.6},
+        ),
+    )
     objective = check_whole_and_stepped(robot, controllers[0])[0].tally.objective
     assert run_episodes(healthy, controllers[0], 5).objectives[0] != objective
 

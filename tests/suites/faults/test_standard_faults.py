@@ -27,10 +27,10 @@ def protocol_of(*faults: dict, seconds: float = 1.0) -> Protocol:
 def test_the_standard_protocol_suits_robots_of_any_number_of_legs(name: str, legs: int) -> None:
     robot, protocol = load_robot(name), read_protocol()
     cases = protocol.cases(robot)
-    assert len(cases) == 1 + 8 * legs + 4
+    assert len(cases) == 1 + 11 * legs + 9
     assert len({case.name for case in cases}) == len(cases)
     if robot.moves_freely:
-        assert all(case.changes(robot, protocol.seconds) for case in cases[1:])
+        assert all(case.changes(robot) for case in cases[1:])
 
 
 def test_a_fault_that_comes_again_heals_in_between() -> None:
@@ -38,7 +38,7 @@ def test_a_fault_that_comes_again_heals_in_between() -> None:
     fault = {"kind": "weak", "part": "all", "strength": 0.4, "onset": 2.0, "duration": 0.5, "every": 3.0}
     _, case = protocol_of(fault, seconds=8.2).cases(robot)
     assert case.name == "all:weak@0.4 at 2 s for 0.5 s, 3 times"
-    changes = [(change.time, bool(change.damage.singles)) for change in case.changes(robot, 8.2)]
+    changes = [(change.time, bool(change.damage.singles)) for change in case.changes(robot)]
     assert changes == [(2, True), (2.5, False), (5, True), (5.5, False), (8, True)]
 
 
@@ -49,6 +49,8 @@ def test_a_fault_that_comes_again_heals_in_between() -> None:
         ("seconds: 0\nfaults: [{kind: dead, part: all}]", "seconds"),
         ("[{kind: dead, part: all, every: 2.0}]", "has a duration"),
         ("[{kind: dead, part: all, onset: .nan}]", "onset"),
+        ("[{kind: weak, part: all, strength: [0.9, 0.5]}]", "two strengths"),
+        ("[{kind: weak, part: all, strength: [0.9, 0.5], grows: 2, duration: 1}]", "longer duration"),
     ],
 )
 def test_protocols_that_cannot_be(tmp_path: Path, content: str, said: str) -> None:
@@ -74,6 +76,7 @@ def test_a_gait_walks_less_far_while_its_motors_are_dead_and_its_table_says_so(t
         run_trial(suite, tmp_path, trial, lambda _: None)
     found = study.all_results()
     intact, healed, dead = (one.made for one in found)
+    assert found[0].power > 1.01 * found[1].power > 100 * found[2].power
     assert intact > 1.1 * healed > 1.1 * abs(dead)
     runs = runs_table(found)
     assert runs["of_intact"].tolist() == pytest.approx([100, 100 * healed / intact, 100 * dead / intact])
@@ -98,10 +101,10 @@ def test_a_policy_is_told_to_walk_to_turn_and_to_stand(tmp_path: Path) -> None:
     suite = FaultSuite(walkers={"policy": policy_walker(robot)}, protocol=faults, seeds=1)
     found = {}
     for trial in suite.plan():
-        if trial.case != "intact":
+        if trial.fault.stages:
             found[trial.command] = suite.run(trial, tmp_path, lambda _: None)
     asked = {command: one.asked for command, one in found.items()}
-    assert asked == pytest.approx({"ahead": 0.4, "turn": 0.6 * 0.4, "stand": 0.4})
+    assert asked == pytest.approx({"ahead": 0.4, "turn": 0.6 * 0.4, "stand": 0.4, "path": 0.4})
     assert found["stand"].made in (0.0, pytest.approx(found["stand"].fell_after or 0.4))
 
 
@@ -109,14 +112,57 @@ def test_the_table_of_policies_has_the_worst_tenth(tmp_path: Path) -> None:
     walkers = {"one": gait_walker(short_gaits())}
     suite = FaultSuite(walkers=walkers, protocol=protocol_of({"kind": "dead", "part": "all", "onset": 0.0}))
     known = {"method": "one", "seed": 1, "command": "ahead", "walker": "one"}
-    results = [FaultRecord(**known, case="ahead-000", number=0, fault="intact", made=2.0, asked=4.0)]
+    results = [
+        FaultRecord(**known, case="ahead-000", number=0, damage="intact", made=2.0, asked=4.0, power=5.0)
+    ]
     results += [
-        FaultRecord(**known, case="ahead-001", number=n, fault="all:dead at 2 s", made=0.1 * n, asked=4.0)
+        FaultRecord(
+            **known, case="ahead-001", number=n, damage="all:dead at 2 s", made=0.1 * n, asked=4.0, power=n
+        )
         for n in range(20)
     ]
     _, report = suite.report(results, tmp_path)
     cells = row(report.read_text(), "one")
-    assert (cells[1], cells[3][:6], cells[-1]) == ("20", "47.5 (", "2.5")
+    assert (cells[1], cells[3][:6], *cells[-2:]) == ("20", "47.5 (", "9.5", "2.5")
+
+
+def test_a_fault_that_grows_does_so_in_steps_and_heals_at_once() -> None:
+    robot = load_robot("hexapod")
+    fault = {
+        "kind": "weak",
+        "part": "all",
+        "strength": [0.9, 0.5],
+        "grows": 2.0,
+        "onset": 1.0,
+        "duration": 3.0,
+    }
+    _, case = protocol_of(fault, seconds=8.0).cases(robot)
+    assert case.name == "all:weak@0.9 at 1 s, growing to 0.5 within 2 s for 3 s"
+    times, texts = zip(*case.stages, strict=True)
+    assert times == pytest.approx([*np.linspace(1.0, 3.0, 21), 4.0])
+    assert (texts[0], texts[10], *texts[-2:]) == ("all:weak@0.9", "all:weak@0.7", "all:weak@0.5", "healthy")
+
+
+def test_on_a_path_a_robot_is_told_to_turn_to_both_sides_and_back() -> None:
+    told: list[float] = []
+
+    def stands(observations: np.ndarray) -> np.ndarray:
+        told.append(float(observations[0, 47]))
+        return np.zeros((1, 12))
+
+    robot = with_policy(load_robot("quadruped"), stands)
+    suite = FaultSuite(
+        walkers={"policy": policy_walker(robot)},
+        protocol=protocol_of({"kind": "delay", "part": "all", "onset": 3.9}, seconds=4.0),
+    )
+    intact = next(trial for trial in suite.plan() if trial.command == "path")
+    told.clear()
+    found = suite.run(intact, Path(), lambda _: None)
+    quarters = np.array(told[-round(4.0 / robot.control_step) :]).reshape(4, -1)[:, -10:].mean(axis=1)
+    assert quarters == pytest.approx([0.0, 0.7, -0.7, 0.0], abs=0.1)
+    assert abs(found.made) < 0.3
+    assert found.asked == 4.0
+    assert 0 <= found.power < 20
 
 
 def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +171,7 @@ def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as ended:
         cli(["suite", "faults", file, "--robot", "quadruped", "--seeds", "1", *out])
     assert ended.value.code == 0
-    assert "111 trials, 111 of them" in capsys.readouterr().out
+    assert "216 trials, 216 of them" in capsys.readouterr().out
     for given, said in (
         ([file], "name its robot"),
         ([file, file, "--robot", "quadruped"], "different names"),
