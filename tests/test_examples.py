@@ -24,7 +24,7 @@ RUNS = {  # its arguments, and what it says
     "include_hexapod.py": ("{folder} 0.00005 1 1", "1 gaits, each rehearsed under 96 conditions"),
 }
 # with tests of their own, or run as a page tells
-OTHERS = {"onnx_walk.py", "recover_over_link.py", "unitree_bridge.py"}
+OTHERS = {"learn_with_sb3.py", "onnx_walk.py", "recover_over_link.py", "unitree_bridge.py"}
 QUICK = {"explicit_pd.py", "gymnasium_loop.py"}
 
 
@@ -43,6 +43,17 @@ def test_an_example(name: str, tmp_path: Path) -> None:
     finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert expected in finished.stdout
+
+
+@pytest.mark.slow
+def test_ppo_of_stable_baselines3_learns_on_many_robots(tmp_path: Path) -> None:
+    """It is no dependency: `pip install stable-baselines3` to run this."""
+    pytest.importorskip("stable_baselines3")
+    command = [sys.executable, "-W", "error", str(EXAMPLES / "learn_with_sb3.py"), "surefoot/QDHopper-v0"]
+    finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    words = finished.stdout.split()
+    assert float(words[4]) > 1.5 * float(words[2]) > 0, words
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,77 @@
+"""PPO of Stable-Baselines3 on many robots that are simulated together: `pip install stable-baselines3`.
+
+python examples/learn_with_sb3.py [ENVIRONMENT] [STEPS] [ROBOTS]
+"""
+
+import sys
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from stable_baselines3 import PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+
+import surefoot.environments  # noqa: F401 (registers them)
+
+
+class Robots(VecEnv):
+    """What `gymnasium.make_vec` makes, as Stable-Baselines3 wants it."""
+
+    def __init__(self, name: str, num_envs: int, **options: Any) -> None:
+        options["autoreset_mode"] = AutoresetMode.SAME_STEP
+        self.envs: Any = gymnasium.make_vec(name, num_envs=num_envs, **options)
+        super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
+
+    def reset(self) -> np.ndarray:
+        """Begin all episodes, with the seeds of `seed` if there were any."""
+        seen, _ = self.envs.reset(seed=self._seeds)
+        self._reset_seeds()
+        return seen
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Take note of the actions."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Simulate a control step of each robot."""
+        seen, rewards, terminated, truncated, told = self.envs.step(self._actions)
+        infos: list[dict[str, Any]] = [{"TimeLimit.truncated": bool(one)} for one in truncated]
+        for number in np.flatnonzero(terminated | truncated):
+            infos[number]["terminal_observation"] = told["final_obs"][number]
+        return seen, rewards.astype(np.float32), terminated | truncated, infos
+
+    def close(self) -> None:
+        """End the threads."""
+        self.envs.close()
+
+    def get_attr(self, name: str, indices: Any = None) -> list[Any]:
+        """An attribute of all robots together, once for each."""
+        return [getattr(self.envs, name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, name: str, value: Any, indices: Any = None) -> None:
+        """Refused, as is `env_method`: robots have nothing of their own."""
+        raise NotImplementedError("these robots are simulated together")
+
+    env_method = set_attr
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """No robot is wrapped by itself."""
+        return [False] * len(list(self._get_indices(indices)))
+
+
+def main(name: str = "surefoot/QDWalker-v0", steps: str = "20000", robots: str = "16") -> None:
+    """Learn, and print the mean return of an episode of each robot before and after."""
+    environment = VecMonitor(Robots(name, int(robots)))
+    options: Any = {"n_steps": 64, "batch_size": 64, "learning_rate": 1e-3, "device": "cpu", "seed": 1}
+    model = PPO("MlpPolicy", environment, **options)
+    before = evaluate_policy(model, environment, int(robots))[0]
+    model.learn(int(steps))
+    after = evaluate_policy(model, environment, int(robots))[0]
+    print(f"mean return: {before:.1f} before, {after:.1f} after {model.num_timesteps} steps")
+    environment.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
