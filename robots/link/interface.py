@@ -81,7 +81,12 @@ class Interface:
 
     @cached_property
     def model_hash(self) -> str:
-        """SHA-256 of the MJCF, the joints and the gains: robots that differ in it are not the same."""
+        """SHA-256 of the MJCF, the joints and the gains: robots that differ in it are not the same.
+
+        That of a robot that was modified is the hash of what a file holds of it.
+        """
+        if self.robot.modifications:
+            return Interface.of(self.robot.as_written()).model_hash
         numbers = (self.kp, self.kd, self.offset, self.scale, self.torque_offset, self.torque_scale)
         texts = [self.robot.xml, *self.robot.description.joints, *(repr(n.tolist()) for n in numbers)]
         return hashlib.sha256("\n".join(texts).encode()).hexdigest()

@@ -23,6 +23,7 @@ from repertoire.strategies.sep_cma_es import SepCMAESSettings
 from repertoire.strategies.table import STRATEGIES
 from repertoire.training.runs import start_training
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.link.interface import Interface
 from robots.robot import Faults, load_robot
 from surefoot.environments import make_environment
 from tests.adapt.rehearsal.small import small_repertoire
@@ -118,6 +119,8 @@ def test_a_robot_that_was_modified_is_trained_and_recovers(tmp_path: Path) -> No
     saved = surefoot.train(robot.modified("weak", edit), **settings, out=tmp_path / "weak")
     np.testing.assert_allclose(saved.elites.objectives, weak.elites.objectives, rtol=1e-3)
     loaded = surefoot.load(tmp_path / "weak")
+    hashes = [Interface.of(one).model_hash for one in (robot.modified("weak", edit), loaded.robot, robot)]
+    assert hashes[0] == hashes[1] != hashes[2], "over a link it is the robot of its file"
     gear = loaded.robot.physics.actuator_gear[:, 0]
     np.testing.assert_allclose(gear, robot.physics.actuator_gear[:, 0] / 2, rtol=1e-5)
     assert surefoot.recover(loaded, "front_left:lost", selector=BestFirst, trials=1, threads=1).trials
