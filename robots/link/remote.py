@@ -198,6 +198,7 @@ class RemoteLink(RobotLink):
             raise LinkError(f"the robot at {self._address} refuses: {shown(answer.refusal)}")
         if wrong := answer.unlike(Hello.of(self.face)):
             raise LinkError(f"the robot at {self._address} {wrong}")
+        self.face = Interface.of(self.face.robot, answer.target_rate or np.inf)
         return answer.session
 
     def _answer(self, patience: float) -> Hello:

@@ -247,11 +247,12 @@ def test_what_is_no_robot_or_refuses_is_told_and_controls_no_terminal(gait, monk
     assert "\x1b" not in str(refused.value)
 
 
-def test_what_is_sent_keeps_to_the_ranges_of_joints_and_to_the_declared_rate(monkeypatch):
+@pytest.mark.parametrize("knows", [None, 3.0, 5.0])
+def test_what_is_sent_keeps_to_the_ranges_of_joints_and_to_the_rate_of_the_robot(monkeypatch, knows):
     robot = limited(find_robot("hexapod"), 3.0, 9.0)
     low, high = np.transpose([robot.physics.joint(name).range for name in robot.description.joints])
     rig = Rig(monkeypatch, robot)
-    with closing(rig.server), rig.link() as link:
+    with closing(rig.server), rig.link(limited(find_robot("hexapod"), knows, 9.0)) as link:
         for _ in range(2):  # each time it begins where the damped joints are
             sent = [[motor.q for motor in link.state.motor_state]]
             for action in np.repeat([1.0, -1.0], 60):
