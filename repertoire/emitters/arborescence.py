@@ -155,7 +155,8 @@ class ArborescenceEmitter(Emitter):
             self._learner.add(evaluations.transitions, len(evaluations.objectives))
         gradients, self._gradients = self._gradients, None
         if gradients is None:
-            self._gradients = _normalised(self._estimate(evaluations))
+            found = self._estimate(evaluations)  # made of length 1, but for those of length 0
+            self._gradients = found / (np.linalg.norm(found, axis=1, keepdims=True) + _EPSILON)
         else:
             self._advance(gradients, evaluations.part(slice(0, self.coefficients.batch_size)), archive)
         self._plan()
@@ -202,11 +203,6 @@ class ArborescenceEmitter(Emitter):
         self._gradients = state["gradients"].copy() if len(state["gradients"]) else None
         self._restarts = int(state["restarts"])
         self._plan()
-
-
-def _normalised(gradients: np.ndarray) -> np.ndarray:
-    """Return gradients (1 + m, n) scaled to length 1, but for those of length 0."""
-    return gradients / (np.linalg.norm(gradients, axis=1, keepdims=True) + _EPSILON)
 
 
 @compiled()

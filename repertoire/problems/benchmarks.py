@@ -127,19 +127,16 @@ class Sphere(DeterministicProblem):
         names = ("sum of the first half of the parameters", "sum of the second half of the parameters")
         self.record = ProblemRecord(f"sphere-{dim}", dim, ((-first, first), (-second, second)), names)
 
+    @staticmethod
+    @compiled()
     def _evaluate(
-        self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
+        solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
     ) -> None:
-        _evaluate_sphere(solutions, objectives, measures)
-
-
-@compiled()
-def _evaluate_sphere(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> None:
-    n = solutions.shape[1]
-    for i in range(solutions.shape[0]):
-        first, measures[i, 0] = _sums(solutions[i, : n // 2])
-        second, measures[i, 1] = _sums(solutions[i, n // 2 :])
-        objectives[i] = 100 * (1 - (first + second) / (_FARTHEST**2 * n))
+        n = solutions.shape[1]
+        for i in range(solutions.shape[0]):
+            first, measures[i, 0] = _sums(solutions[i, : n // 2])
+            second, measures[i, 1] = _sums(solutions[i, n // 2 :])
+            objectives[i] = 100 * (1 - (first + second) / (_FARTHEST**2 * n))
 
 
 # Both sums in one loop, which then loads each parameter once; reassociation lets it keep several partial sums
@@ -175,23 +172,20 @@ class Arm(DeterministicProblem):
         names = ("x of the arm's end [links]", "y of the arm's end [links]")
         self.record = ProblemRecord(f"arm-{dim}", dim, ((-float(dim), float(dim)),) * 2, names)
 
+    @staticmethod
+    @compiled()
     def _evaluate(
-        self, solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
+        solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray, steps: np.ndarray
     ) -> None:
-        _evaluate_arm(solutions, objectives, measures)
-
-
-@compiled()
-def _evaluate_arm(solutions: np.ndarray, objectives: np.ndarray, measures: np.ndarray) -> None:
-    n = solutions.shape[1]
-    angles = np.empty(n)  # to the x axis [rad]
-    for i in range(solutions.shape[0]):
-        total = 0.0
-        for j in range(n):
-            total += np.float64(solutions[i, j])
-            angles[j] = total
-        objectives[i] = 100 * (1 - _sum_of_squares(solutions[i], total / n) / n)
-        measures[i, 0], measures[i, 1] = _reach(angles)
+        n = solutions.shape[1]
+        angles = np.empty(n)  # to the x axis [rad]
+        for i in range(solutions.shape[0]):
+            total = 0.0
+            for j in range(n):
+                total += np.float64(solutions[i, j])
+                angles[j] = total
+            objectives[i] = 100 * (1 - _sum_of_squares(solutions[i], total / n) / n)
+            measures[i, 0], measures[i, 1] = _reach(angles)
 
 
 @compiled(fastmath={"reassoc", "contract"})
