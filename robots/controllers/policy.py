@@ -59,6 +59,13 @@ class Range(Record):
     heading_gain: Finite = 1.0
 
 
+class Images(Record):
+    """The lists of a `Reflection`."""
+
+    images: tuple[int, ...]
+    signs: tuple[Finite, ...]
+
+
 class PolicyDescription(ControllerDescription):
     """The robot is driven by a policy that others trained, and by a residual around it.
 
@@ -71,7 +78,7 @@ class PolicyDescription(ControllerDescription):
         scale: how far an action of 1 sends a joint from home [rad or m], one for all or one for each; None
             where actions are those of the robot, from -1 to 1.
         command: what it can be told.
-        mirror: what becomes of its inputs and of the joints in a mirror: the lists of two `Reflection`.
+        mirror: what becomes of its inputs and of the joints in a mirror.
     """
 
     kind = "policy"
@@ -83,7 +90,7 @@ class PolicyDescription(ControllerDescription):
     home: Mapping[str, Finite] = Field(default={})
     scale: Finite | tuple[Finite, ...] | None = 0.5
     command: Range = Range()
-    mirror: tuple[tuple[tuple[int, ...], tuple[Finite, ...]], ...] = ()
+    mirror: tuple[Images, Images] | None = None
 
     @property
     def files(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -120,7 +127,9 @@ class PolicyDescription(ControllerDescription):
             legs=np.array([leg_of.get(joint, len(plant.legs)) for joint in joints]),
             told=np.array([command.default, command.least, command.most]),
             control_step=plant.control_step,
-            mirror=Mirror(*(Reflection(*map(np.array, one)) for one in self.mirror)) if self.mirror else None,
+            mirror=Mirror(*(Reflection(np.array(one.images), np.array(one.signs)) for one in self.mirror))
+            if self.mirror
+            else None,
             checksum=hashlib.sha256(plant.files.get(self.onnx, self.function.encode())).hexdigest()[:8],
             observation_dim=len(entries),
         )

@@ -172,14 +172,14 @@ def _servos(known: Mapping[str, Any], found: PolicyMap, home: Mapping[str, float
     return servos
 
 
-def _images(robot: Robot) -> list[list[list[float]]] | None:
+def _images(robot: Robot) -> list[dict[str, list[float]]] | None:
     """What becomes of what a policy sees and of the joints in a mirror; None if that is unknown."""
     controller, mirror = robot.controller, find_symmetry(robot)
     if mirror is None or not isinstance(controller, Residual):
         return None
     images = controller.inputs.images(mirror)
     pairs = (images, mirror.actions) if images else ()
-    return [[numbers.tolist() for numbers in part] for part in pairs] or None
+    return [{"images": part.images.tolist(), "signs": part.signs.tolist()} for part in pairs] or None
 
 
 def _playground(given: _Given) -> dict[str, Any]:
