@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,16 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numba.typed import List
 
-from robots.arrays import real_array
+from robots.arrays import real_array, whole_number
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
 from robots.robot import Robot
+from robots.seeds import MOST_SEED
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.stepper import Stepper, advance
 from robots.simulation.threads import available_cores
 
+_MOST = 100_000  # robots
 _MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)
 
 
@@ -46,8 +47,8 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
     ) -> None:
         if autoreset_mode not in _MODES and autoreset_mode not in [mode.value for mode in _MODES]:
             raise InvalidValueError(f"autoreset_mode must be NEXT_STEP or SAME_STEP, not {autoreset_mode!r}")
-        if num_envs < 1:
-            raise InvalidValueError(f"num_envs must be positive, not {num_envs}")
+        num_envs = whole_number("num_envs", num_envs, 1, _MOST)
+        threads = available_cores() if threads is None else whole_number("threads", threads, 1)
         one = WalkingEnvironment(robot)
         self.robot, self.num_envs = one.robot, num_envs
         self._mode = AutoresetMode(autoreset_mode)
@@ -61,7 +62,7 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
             self._parts.append(stepper.parts)
         self._draws: list[np.random.Generator] = []
         self._ended = np.zeros(num_envs, np.bool_)
-        threads = min(threads or available_cores(), num_envs)
+        threads = min(threads, num_envs)
         self._bounds = np.linspace(0, num_envs, threads + 1).astype(int).tolist()
         self._pool = ThreadPoolExecutor(threads)
 
@@ -69,9 +70,10 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Start episodes; a single seed is that of the first robot, and the others have the next ones."""
-        if isinstance(seed, Integral):
-            seed = [int(seed) + n for n in range(self.num_envs)]
-        seeds: list[int | None] = [None] * self.num_envs if seed is None else list(seed)  # type: ignore[arg-type]
+        if not isinstance(seed, Sequence | np.ndarray):
+            first = None if seed is None else whole_number("seed", seed, 0, MOST_SEED - self.num_envs)
+            seed = [first if first is None else first + n for n in range(self.num_envs)]
+        seeds = [None if one is None else whole_number("seed", one, 0, MOST_SEED) for one in seed]
         if len(seeds) != self.num_envs:
             raise InvalidValueError(
                 f"there must be a seed for each of {self.num_envs} robots, not {len(seeds)}"

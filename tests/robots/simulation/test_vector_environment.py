@@ -69,5 +69,9 @@ def test_what_cannot_be_is_refused() -> None:
         environment.step(np.full((COUNT, 3), np.nan))
     with pytest.raises(InvalidValueError, match="NEXT_STEP or SAME_STEP"):
         VectorWalkingEnvironment(ROBOT, autoreset_mode="Disabled")
-    with pytest.raises(InvalidValueError, match="positive"):
-        VectorWalkingEnvironment(ROBOT, 0)
+    for wrong in ({"num_envs": 0}, {"num_envs": 1.5}, {"num_envs": True}, {"threads": 0}, {"threads": "all"}):
+        with pytest.raises(InvalidValueError, match="must be a whole number"):
+            VectorWalkingEnvironment(ROBOT, **wrong)
+    for seed in (-1, 1.5, [1, 2, 3, 4, "5"]):
+        with pytest.raises(InvalidValueError, match="seed must be a whole number"):
+            environment.reset(seed=seed)
