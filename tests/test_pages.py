@@ -25,6 +25,7 @@ from repertoire.evaluation.evaluator import Evaluator
 from robots.simulation.threads import Threads
 from surefoot.commands.main import COMMANDS, cli
 from surefoot.shipped import repertoire_path
+from tests.robots.controllers.test_policy import policy
 from tests.robots.link.test_link import free_port
 
 ROOT, ONTO, PORT = Path(__file__).parent.parent, "docs/tutorials/onto-a-robot.md", free_port()
@@ -33,7 +34,7 @@ RUN = [
     "docs/quickstart.md",
     *(
         f"docs/tutorials/{name}.md"
-        for name in ("train", "recover", "own-problem", "plugin", "cluster", "paper")
+        for name in ("train", "recover", "own-problem", "plugin", "cluster", "paper", "own-policy")
     ),
     ONTO,
     *(f"docs/reference/{name}.md" for name in ("cheat-sheet", "format", "observations", "robots")),
@@ -63,6 +64,8 @@ SMALL = {  # of commands and of Python, so that a page takes seconds
     r"seed=1, table=table": "seed=1, trials=4, table=table",
     r"--seconds 2 ": "--seconds 1 ",
     r"range\(500\)": "range(5)",
+    r"evaluations=5000": "evaluations=16, emitters=1, batch_size=8",
+    r'"FR:lost"': '"front_right:lost", trials=2',
     r"--goal 4,0 (--robot)": r"--goal 0.4,0 \1",
     r"(over_link.py tcp://127.0.0.1:6000)": r"\1 2 60",
     r"tcp://127.0.0.1:6000": f"tcp://127.0.0.1:{PORT}",
@@ -150,6 +153,10 @@ def test_the_blocks_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest
     Path("repertoire.h5").symlink_to(repertoire_path("hexapod"))
     for folder in ("examples", "robots"):
         Path(folder).symlink_to(ROOT / folder)
+    if page.endswith("own-policy.md"):  # the files that it asks for
+        for file in (ROOT / "robots/models/quadruped").iterdir():
+            Path(file.name.replace("quadruped.yaml", "robot.yaml")).write_bytes(file.read_bytes())
+        Path("policy.onnx").write_bytes(policy(48))
     matplotlib.use("agg")
     names: dict[str, Any] = {}
     with ExitStack() as robots:

@@ -155,18 +155,15 @@ def write_mcap(telemetry: Telemetry, path: Path, *, gait: str) -> None:
     """Write the telemetry of a run in the simulation."""
     turned = Rotation.from_euler("xyz", telemetry.angles.reshape(-1, 3)).as_quat(scalar_first=True)
     joints = telemetry.joint_angles, telemetry.joint_speeds, telemetry.torques
-    columns = *joints, turned, telemetry.rates, telemetry.positions
-    rows = zip(telemetry.times.tolist(), *columns, telemetry.commands, telemetry.contacts, strict=True)
+    told, count = (telemetry.commands, telemetry.contacts), len(telemetry)
+    seen = (telemetry.times.tolist(), *joints, turned, telemetry.rates, [None] * count, telemetry.positions)
+    rows = zip(*seen, *told, ["driven"] * count, strict=True)
     with (
         replace_file(path) as temporary,
         McapLog(path, telemetry.joints, telemetry.feet, gait=gait, into=temporary) as log,
     ):
-        for time, angles, speeds, torques, attitude, rates, place, action, contacts in rows:
-            log.write(
-                Reading(
-                    time, angles, speeds, torques, attitude, rates, None, place, action, contacts, "driven"
-                )
-            )
+        for row in rows:
+            log.write(Reading(*row))
 
 
 def write_link_csv(

@@ -309,30 +309,3 @@ def test_a_function_that_fails_is_one_sentence_and_moves_no_robot(wrong: Callabl
     if said != "not finite":  # in episodes, numbers that are not finite are a gait that is worth nothing
         with pytest.raises(InvalidValueError, match=said):
             ALL_CORES.run(batch, zeros[None], np.ones(1, int))
-
-
-@pytest.mark.slow
-def test_the_page_of_policies_is_followed_with_a_small_one(
-    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = (Path(__file__).parents[3] / "docs/tutorials/own-policy.md").read_text()
-    monkeypatch.chdir(tmp_path)
-    quadruped = load_robot("quadruped")
-    Path("robot.yaml").write_text(quadruped.yaml)
-    Path(quadruped.description.model).write_text(quadruped.xml)
-    Path("policy.onnx").write_bytes(policy(48))
-    code, said, _ = run("policy check policy.onnx --robot robot.yaml --map playground")
-    assert (code, "falls after" in said) == (0, True)
-    text, function = (part.split("```")[0] for part in page.split("```python\n")[1:])
-    exec(function, {})
-    small = {
-        "evaluations=5000": "evaluations=16, emitters=1, batch_size=8",
-        '"FR:lost"': '"front_right:lost", trials=2',
-    }
-    for long, short in small.items():
-        assert long in text
-        text = text.replace(long, short)
-    names: dict = {}
-    exec(text, names)
-    assert names["repertoire"].robot.files["policy.onnx"] == policy(48)
-    assert len(names["recovery"].trials) <= 2
