@@ -39,6 +39,10 @@ class RecoveryObjective(ABC):
         """Values of n episodes, (n,); the worst one where the simulation diverged."""
 
     @abstractmethod
+    def foreseen(self, episodes: Episodes, share: float) -> np.ndarray:
+        """Values of n whole episodes of which a share ran, (n,): robots that are up go on as they did so far."""
+
+    @abstractmethod
     def of_table(self, table: Table) -> Table:
         """A rehearsal with the values as its objectives."""
 
@@ -61,6 +65,9 @@ class TrainingReward(RecoveryObjective):
 
     def of(self, episodes: Episodes) -> np.ndarray:
         return np.where(episodes.diverged, self.least, episodes.objectives)
+
+    def foreseen(self, episodes: Episodes, share: float) -> np.ndarray:
+        return self.of(episodes) / np.where(episodes.fell | episodes.diverged, 1, share)
 
     def of_table(self, table: Table) -> Table:
         return table
@@ -94,7 +101,14 @@ class Progress(RecoveryObjective):
         return -self.price
 
     def of(self, episodes: Episodes) -> np.ndarray:
-        progress = episodes.distances - self.price * (1 - episodes.steps / self.steps)
+        return self._of(episodes, episodes.distances, episodes.steps / self.steps)
+
+    def foreseen(self, episodes: Episodes, share: float) -> np.ndarray:
+        distances = np.where(episodes.fell, episodes.distances, episodes.distances / share)
+        return self._of(episodes, distances, np.where(episodes.fell, episodes.steps / self.steps, 1))
+
+    def _of(self, episodes: Episodes, distances: np.ndarray, survived: np.ndarray) -> np.ndarray:
+        progress = distances - self.price * (1 - survived)
         return np.where(episodes.diverged, self.least, np.maximum(progress, self.least))
 
     def of_table(self, table: Table) -> Table:

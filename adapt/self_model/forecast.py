@@ -1,6 +1,6 @@
 """`Forecast`: what all gaits would do under a model, from those that were simulated under it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -11,8 +11,10 @@ from adapt.rehearsal.table import Expectations, shrunk_falls
 from adapt.self_model.rating import Model, Rating
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.state import MIDWAY
 
 _LEAST = 1e-9
+_SHORTEST = 2.0  # [s] of an episode that is only begun: in less, a robot hardly gets going
 # Which gaits run under a model, and how alike others are taken to be
 _COMPONENTS = 30  # of what was rehearsed
 _MEASURES = 0.3  # weight of the measures next to the components of several conditions
@@ -35,7 +37,11 @@ class Forecast:
     def __init__(self, twin: Twin, features: np.ndarray, *, seed: int) -> None:
         self._twin, self._features, self._seed = twin, features, seed
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.FORECAST),)))
-        self._known: dict[str, dict[int, list[tuple[float, bool]]]] = {}  # by model, then by gait
+        # by model, then by gait: objective and fall of whole episodes, and as the first part of one foretells
+        self._whole: dict[str, dict[int, list[tuple[float, bool]]]] = {}
+        self._begun: dict[str, dict[int, tuple[float, bool]]] = {}
+        whole, step = twin.parts.robot.description.episode_steps, twin.parts.robot.control_step
+        self._first = min(whole, max(round(MIDWAY * whole), round(_SHORTEST / step)))
         self._forecasts: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by model, since it last ran
 
     def widen(self, features: np.ndarray) -> None:
@@ -44,52 +50,66 @@ class Forecast:
         self._forecasts.clear()
 
     def __contains__(self, model: Model) -> bool:
-        return str(model.damage) in self._known
+        return bool(self._known(model))
 
     def complete(self, model: Model) -> bool:
         """Whether all gaits ran under a model."""
-        return len(self._known.get(str(model.damage), ())) == len(self._features)
+        return len(self._known(model)) == len(self._features)
 
     def explore(self, model: Model, expected: np.ndarray, akin: Sequence[Model]) -> None:
-        """Run more gaits under a model: those that may be the best by what ran under it so far.
+        """Begin episodes of more gaits under a model: those that may be the best by what ran under it so far.
 
         As long as none ran, those of which most is expected, (k,), and the best ones of models that are akin.
         """
         if model not in self:
             best = np.argsort(-expected, kind="stable")[:_START]
             others = self._rng.permutation(len(self._features))[:_START]
-            self.run(model, [*best, *others, *(row for other in akin for row in self._best(other))], 1)
-            return
-        means, deviations = self.of(model)
-        known = list(self._known[str(model.damage)])
-        hope = means[:, 0] + _CURIOUS * deviations[:, 0]
-        hope[known] = -np.inf
-        count = max(_ROUND, int(_GROWTH * len(known)))
-        self.run(model, np.argsort(-hope, kind="stable")[:count].tolist(), 1)
+            rows = [*best, *others, *(row for other in akin for row in self._best(other))]
+        else:
+            means, deviations = self.of(model)
+            hope = means[:, 0] + _CURIOUS * deviations[:, 0]
+            known = self._known(model)
+            hope[list(known)] = -np.inf
+            rows = np.argsort(-hope, kind="stable")[: max(_ROUND, int(_GROWTH * len(known)))].tolist()
+        self._run(model, rows, 1, begin=True)
 
     def run(self, model: Model, rows: Sequence[int], count: int) -> None:
-        """Have gaits run under a model until each ran so many episodes."""
-        known = self._known.setdefault(str(model.damage), {})
-        runs = []
+        """Have gaits run under a model until each ran so many whole episodes."""
+        self._run(model, rows, count)
+
+    def _run(self, model: Model, rows: Iterable[int], count: int, *, begin: bool = False) -> None:
+        text, aim, runs = str(model.damage), self._twin.thinking.aim, list[Run]()
+        whole, begun = self._whole.setdefault(text, {}), self._begun.setdefault(text, {})
         for row in dict.fromkeys(map(int, rows)):
             seeds = derive_seeds(self._seed, SeedFamily.FORECAST, 0, count, row)
-            runs += [Run(model.damage, row, int(seed)) for seed in seeds[len(known.get(row, ())) :]]
+            ran = len(whole.get(row, ())) or int(begin and row in begun)
+            runs += [Run(model.damage, row, int(seed)) for seed in seeds[ran:]]
         if not runs:
             return
-        self._forecasts.pop(str(model.damage), None)
-        episodes = self._twin.run(runs)
-        objectives = self._twin.thinking.aim.of(episodes)
-        for run, objective, fell in zip(runs, objectives, episodes.fell, strict=True):
-            known.setdefault(run.row, []).append((float(objective), bool(fell)))
+        self._forecasts.pop(text, None)
+        episodes = self._twin.run(runs, steps=self._first if begin else None)
+        share = self._first / self._twin.parts.robot.description.episode_steps
+        objectives = aim.foreseen(episodes, share) if begin else aim.of(episodes)
+        for run, objective, fell in zip(runs, objectives.tolist(), episodes.fell.tolist(), strict=True):
+            if begin:
+                begun[run.row] = objective, fell
+            else:
+                whole.setdefault(run.row, []).append((objective, fell))
+
+    def _known(self, model: Model) -> dict[int, np.ndarray]:
+        """Objective and share of falls of each gait that ran under a model, by its row."""
+        text = str(model.damage)
+        whole = {row: np.mean(found, axis=0) for row, found in self._whole.get(text, {}).items()}
+        return {**{row: np.array(found) for row, found in self._begun.get(text, {}).items()}, **whole}
 
     def of(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
         """Objectives and shares of falls of all gaits under a model, and standard deviations, (k, 2) each."""
         text = str(model.damage)
         if text not in self._forecasts:
-            known = self._known[text]
-            values = np.array([np.mean(found, axis=0) for found in known.values()])
-            means, deviations = forecast(self._features, np.array(list(known)), values)
-            means[list(known)] = values
+            known = self._known(model)
+            rows, values = np.array(list(known)), np.array(list(known.values()))
+            means, deviations = forecast(self._features, rows, values)
+            means[rows] = values
             self._forecasts[text] = means, deviations
         return self._forecasts[text]
 
@@ -112,8 +132,8 @@ class Forecast:
         )
 
     def _best(self, model: Model) -> list[int]:
-        known = self._known.get(str(model.damage), {})
-        return sorted(known, key=lambda row: (-np.mean([found for found, _ in known[row]]), row))[:_START]
+        known = self._known(model)
+        return sorted(known, key=lambda row: (-known[row][0], row))[:_START]
 
 
 def gait_features(objectives: np.ndarray, measures: np.ndarray) -> np.ndarray:
