@@ -40,7 +40,7 @@ class RecoveryObjective(ABC):
 
     @abstractmethod
     def foreseen(self, episodes: Episodes, share: float) -> np.ndarray:
-        """Values of n whole episodes of which a share ran, (n,): robots that are up go on as they did so far."""
+        """Values of n whole episodes of which a share ran, (n,): robots that are up go on as before."""
 
     @abstractmethod
     def of_table(self, table: Table) -> Table:

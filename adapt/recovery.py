@@ -277,9 +277,9 @@ def _trials(
 def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
     """Row of the controller that the intact robot walks with.
 
-    It is the best elite of a corrected repertoire. In another one the highest objective may be that of a single
-    lucky episode: of the 20 elites with the highest ones it is the one with the highest mean over ten fresh
-    episodes.
+    It is the best elite of a corrected repertoire. In another one the highest objective may be that of a
+    single lucky episode: of the 20 elites with the highest ones it is the one with the highest mean over ten
+    fresh episodes.
     """
     if evaluator.repertoire.spread is not None:
         return evaluator.repertoire.best()

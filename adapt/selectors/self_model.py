@@ -26,7 +26,11 @@ from robots.errors import InvalidValueError
 
 _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # it was found
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
-GOOD = 0.6  # share of the best healthy objective from which a gait is not worth a search for a better one
+# Share of the best healthy objective from which no search for a better gait is worth it
+GOOD = 0.75
+PREPARED = 0.5  # the same where the gait was refined for what is most probably wrong
+_WALKS = 0.2  # the same from which a gait is tried before the first search
+_FORESEEN = 0.8  # share of what is expected of a gait that shows that nothing else is wrong
 REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
 # What the limit is spent on after a trial
 _FITTED = 0.6  # share of it that goes into the fit, if it takes so much
@@ -82,7 +86,7 @@ class Fitted(MultiPrior):
         self._fitted: list[Model] = []
         self._thought: Thought | None = None
         self._explained = 0.0  # by the best fit
-        self._relearner = None
+        self._zero, self._relearner = self._twin.thinking.aim.zero, None
         if thinking.refinement:
             self._relearner = Relearner(self._twin, seed=context.seed, on_progress=context.on_refining)
         self._found: list[RefinedGait] = []
@@ -117,9 +121,11 @@ class Fitted(MultiPrior):
     def _learn(self, row: int, outcome: Outcome) -> None:
         if len(outcome.trace):
             self._features.check(outcome.trace)
+        expected = self.predicted[row] - self._zero
+        foreseen = not outcome.fell and outcome.objective - self._zero >= _FORESEEN * expected
         self._outcomes.append((row, outcome))
         with one_blas_thread():  # small matrices; its threads would wait for those of the simulation
-            self._thought = self._think(row, outcome)
+            self._thought = self._think(row, outcome, foreseen and len(self._outcomes) > 1)
             self._conclude()
             if self._relearner and self._worth_refining(self._relearner, row):
                 self._refine(self._relearner)
@@ -137,16 +143,34 @@ class Fitted(MultiPrior):
         return gait_features(self._conditions.objectives / self._unit, self._measures)
 
     def _worth_refining(self, relearner: Relearner, row: int) -> bool:
-        """Whether a search may pay after a gait's first trial, and what is wrong is known well enough."""
-        zero = self._twin.thinking.aim.zero
+        """Whether a search may pay after a gait's first trial, and what is wrong is known well enough.
+
+        A gait of which something is expected is tried before the first search, so that the robot walks soon.
+        """
+        best, height = int(np.argmax(self.predicted)), self.prior.objectives.max() - self._zero
+        share = (self.predicted[best] - self._zero) / height
+        tried = [tried for tried, _ in self._outcomes]
         return (
             relearner.searches < REFINEMENTS
             and self._explained >= TRUSTED
-            and sum(tried == row for tried, _ in self._outcomes) == 1
-            and len(self._outcomes) < self.trials
-            and self.predicted.max() - zero < GOOD * (self.prior.objectives.max() - zero)
+            and tried.count(row) == 1
+            and len(tried) < self.trials
+            and share < (PREPARED if self._prepared(best) else GOOD)
+            and (share < _WALKS or len(set(tried)) > 1 or best in tried)
             and not self._twin.thinking.hurried()
         )
+
+    def _prepared(self, row: int) -> bool:
+        """Whether a gait was refined for what is most probably wrong."""
+        cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
+        found, number = (
+            self._twin.thinking.repertoire.specialists,
+            row - len(self._twin.thinking.repertoire.elites),
+        )
+        made = {gait.row: gait.believed for gait in self._found}
+        if found is not None and 0 <= number < len(found):
+            return cause in found.damages[number]
+        return cause in made.get(row, ())
 
     def _refine(self, relearner: Relearner) -> None:
         """Refine the most promising gaits on what is believed to be wrong, and know the result as a gait."""
@@ -169,18 +193,18 @@ class Fitted(MultiPrior):
         self._believe()
         self._conclude()
 
-    def _think(self, row: int, outcome: Outcome) -> Thought | None:
+    def _think(self, row: int, outcome: Outcome, foreseen: bool) -> Thought | None:
         if not len(outcome.trace):
             self._believe()
             return None
         new = row not in self._rating.trials
         self._twin.begin()
         self._rating.tell(row, np.asarray(outcome.trace), outcome.fell)
-        if new:
+        if foreseen or not new:
+            self._believe()
+        if new and not (foreseen and self._satisfied()):
             self._fit.search(_FITTED)
             self._plan()
-        else:  # a confirmation: it is time to walk, not to think
-            self._believe()
         self._explained = self._rating.explained(self._rating.best(1)[0])
         return Thought(self._twin.seconds, self._twin.episodes, self._explained)
 
