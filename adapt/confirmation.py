@@ -89,7 +89,7 @@ class ConfirmedSearch:
         self.selector = selector
         self.incumbent = self.found = incumbent
         self.failing = self._failed = False
-        self._nowhere, self._least = nowhere, selector.prior.min_objective
+        self._nowhere = nowhere
         self._wanted = confirmations > 0
         self._needed = min(confirmations, selector.trials // 4)
         self._tried: defaultdict[int, _Tried] = defaultdict(_Tried)
@@ -113,7 +113,7 @@ class ConfirmedSearch:
             return self.incumbent
         if self.confirms:
             return self._turn(self.found)
-        if not self.failing and self._reserved:
+        if not self.failing and self._left <= min(1, self._needed):
             return None
         return self._hope() if self.selector.done() else self.selector.ask()
 
@@ -196,7 +196,7 @@ class ConfirmedSearch:
             or one.stays_up
             or (one.trials[0] and (one.difference or 0.0) >= 0)
         ]
-        least, most = self._least, max(predicted[promising], default=0.0)
+        least, most = self.selector.prior.min_objective, max(predicted[promising], default=0.0)
 
         def place(row: int) -> tuple[float, float]:
             gain = float((most if row == recommended else predicted[row]) - least)
@@ -212,7 +212,7 @@ class ConfirmedSearch:
         """
         gait, incumbent = self._tried[row], self._tried[self.incumbent]
         new = gait.confirming
-        old = incumbent.confirming or (incumbent.outcomes if self.failing else [])
+        old = incumbent.confirming or (incumbent.outcomes if self.failing or not self._left else [])
         stays_up = (
             self._nowhere > -math.inf
             and gait.falls == 0
@@ -225,9 +225,7 @@ class ConfirmedSearch:
         difference = float(np.mean(_objectives(new)) - np.mean(_objectives(old)))
         alike = gait if len(incumbent.outcomes) < 2 else incumbent
         error = math.sqrt(gait.variance / len(new) + alike.variance / len(old))
-        least = self._least if gait.falls else max(self._nowhere, self._least)
-        stake = max(0.0, float(np.mean(_objectives(incumbent.outcomes))) - least)
-        return Confirmation(row, counts, falls, difference, error, stays_up, stake)
+        return Confirmation(row, counts, falls, difference, error, stays_up)
 
     def _hope(self) -> int | None:
         """An untried gait to go on with while the incumbent fails, though the selector is satisfied."""

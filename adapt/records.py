@@ -16,7 +16,6 @@ VERSION = 11
 _NEGLIGIBLE = 0.005  # probability that rounds to 0.00
 WALKING = 1 / 3  # share of the distance before the damage from which a robot is said to walk
 _MORE = 1.1  # share of the healthy distance beyond which the gait of the whole robot was a poor one
-_CAUTION = 3.0  # how much more is to be gained than lost with a gait that is handed over
 LIMPING = 0.05  # the same to limp: below it, it stands or falls
 TRUSTED = 0.3  # share of the trials' difference from a healthy robot that an explanation must explain
 
@@ -111,7 +110,6 @@ class Confirmation:
         difference: of their mean objectives in these trials; None if nothing can be compared.
         stays_up: whether it never fell, and the incumbent always fell or got nowhere, more than once or as
             expected.
-        stake: how much the incumbent does better than a robot that gets nowhere: no more can be lost.
     """
 
     row: int
@@ -120,7 +118,6 @@ class Confirmation:
     difference: float | None = None
     standard_error: float | None = None
     stays_up: bool = False
-    stake: float | None = None
 
     @property
     def falls_instead(self) -> bool:
@@ -130,17 +127,10 @@ class Confirmation:
 
     @property
     def better(self) -> bool:
-        """Whether three times more is to be gained with the recommended controller than to be lost.
-
-        By the trials the difference is normal. A loss ends at the stake.
-        """
-        if self.difference is None or self.standard_error is None or self.difference <= 0:
+        """Whether the recommended controller did better by more than the standard error."""
+        if self.difference is None or self.standard_error is None:
             return False
-        error = self.standard_error
-        gain, loss = _excess(self.difference, error), _excess(-self.difference, error)
-        if self.stake is not None:
-            loss -= _excess(-self.difference - self.stake, error)
-        return gain >= _CAUTION * loss
+        return self.difference > self.standard_error
 
     @property
     def passed(self) -> bool:
@@ -156,7 +146,7 @@ class Confirmation:
         if self.difference == 0:
             return "the new gait did as well as the old one in the confirmation trials"
         sense = "better" if self.difference > 0 else "worse"
-        doubt = ", which may be chance" if self.difference > 0 and not self.better else ""
+        doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
         doubt = failed if failed and self.difference < 0 else doubt
         doubt = ", but falls" if self.falls_instead else doubt
         count = counted(self.trials[0], "confirmation trial")
@@ -166,15 +156,6 @@ class Confirmation:
             f"{format_objective(self.standard_error)} {sense} than the old one, in {count} "
             f"against {against}{doubt}"
         )
-
-
-def _excess(mean: float, deviation: float) -> float:
-    """What a normal number is expected to be above 0, counted as 0 where it is below."""
-    if deviation == 0:
-        return max(mean, 0.0)
-    u = mean / deviation
-    density = math.exp(-0.5 * u * u) / math.sqrt(2 * math.pi)
-    return mean * 0.5 * math.erfc(-u / math.sqrt(2)) + deviation * density
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ _EXPLORED = 0.8  # share of the limit after which the best model gets no further
 _FINALISTS = 8
 _SEEDS = (6, 3)  # episodes of finalists, and of each gait tried, under the best models
 _PASSES = 4  # most rounds of finalists: those that were lucky in one episode make room for others
-_STARTS = 256  # gaits that a search may start from: those of which most is expected
+_STARTS = 64  # gaits that a search may start from: those of which most is expected
 # Deviation of an episode where nothing was rehearsed, as a share of the best objective
 _NOISE = 0.03
 
@@ -90,6 +90,9 @@ class Fitted(MultiPrior):
         if thinking.refinement:
             self._relearner = Relearner(self._twin, seed=context.seed, on_progress=context.on_refining)
         self._found: list[RefinedGait] = []
+        kept, first = thinking.repertoire.specialists, len(thinking.repertoire.elites)
+        # texts of damages that gaits were refined for, by row
+        self._made_for = dict(enumerate(kept.damages, first)) if kept else {}
         self._believe()
         self._conclude()
 
@@ -150,27 +153,17 @@ class Fitted(MultiPrior):
         best, height = int(np.argmax(self.predicted)), self.prior.objectives.max() - self._zero
         share = (self.predicted[best] - self._zero) / height
         tried = [tried for tried, _ in self._outcomes]
+        cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
+        prepared = cause in self._made_for.get(best, ())
         return (
             relearner.searches < REFINEMENTS
             and self._explained >= TRUSTED
             and tried.count(row) == 1
             and len(tried) < self.trials
-            and share < (PREPARED if self._prepared(best) else GOOD)
+            and share < (PREPARED if prepared else GOOD)
             and (share < _WALKS or len(set(tried)) > 1 or best in tried)
             and not self._twin.thinking.hurried()
         )
-
-    def _prepared(self, row: int) -> bool:
-        """Whether a gait was refined for what is most probably wrong."""
-        cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
-        found, number = (
-            self._twin.thinking.repertoire.specialists,
-            row - len(self._twin.thinking.repertoire.elites),
-        )
-        made = {gait.row: gait.believed for gait in self._found}
-        if found is not None and 0 <= number < len(found):
-            return cause in found.damages[number]
-        return cause in made.get(row, ())
 
     def _refine(self, relearner: Relearner) -> None:
         """Refine the most promising gaits on what is believed to be wrong, and know the result as a gait."""
@@ -180,6 +173,7 @@ class Fitted(MultiPrior):
         if found is None:
             return
         self._found.append(found)
+        self._made_for[found.row] = found.believed
         self._falls_shown[found.row] = found.fall
         column, measures = relearner.rehearse(found.row, self._table)
         objectives = np.append(self.prior.objectives, column.objectives[0])

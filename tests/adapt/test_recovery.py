@@ -10,13 +10,15 @@ import pytest
 from adapt.damage.kinds.limbs import Lost
 from adapt.evidence import evidence_names
 from adapt.records import Trial
-from adapt.recovery import PERFORMANCE_EPISODES
+from adapt.recovery import PERFORMANCE_EPISODES, find_incumbent
 from adapt.recovery import recover as run_recovery
 from adapt.requests import RecoveryRequest
 from adapt.selectors import catalogue
 from adapt.selectors.catalogue import SelectorEntry
 from adapt.selectors.selector import Selector
 from repertoire.archives.archive import Elites
+from repertoire.evaluation.evaluator import Evaluator
+from repertoire.repertoire import Spread
 from robots.deployment.deployment import deploy
 from robots.errors import InvalidValueError
 from robots.files.records import validate
@@ -177,6 +179,16 @@ def test_levels_are_means_on_common_seeds_that_no_trial_saw(go):
     error = np.std(noise, ddof=1) / np.sqrt(PERFORMANCE_EPISODES)
     assert recovery.recovered.standard_error == pytest.approx(error)
     assert recovery.recovered.distance == 0.5
+
+
+def test_a_corrected_repertoire_knows_its_best_gait(made_up):
+    n, m = made_up.elites.measures.shape
+    spread = Spread(np.zeros(n), np.zeros((n, m)), np.ones(n), episodes=10, seed=1)
+    evaluator = Evaluator(
+        dataclasses.replace(made_up, spread=spread), {"intact": load_robot("ant")}, backend=Fake()
+    )
+    assert find_incumbent(evaluator, seed=3) == 2
+    assert not evaluator.backend.seeds, "no episode is needed"
 
 
 def test_the_gait_found_must_beat_the_incumbent_in_trials_that_are_in_the_record(go):

@@ -16,6 +16,8 @@ from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import join, widen
 from adapt.relearning.refinement import Refinement, RefinementSettings, keep_gaits
 from adapt.requests import RecoveryRequest
+from adapt.selectors import self_model
+from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES, Threads
@@ -112,6 +114,11 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
     episodes.diverged[:] = [False, False, False, True]
     assert Progress(1.0, STEPS).of(episodes).tolist() == [2.0, 1.5, -1.0, -1.0]
     assert TrainingReward(-7.0).of(episodes).tolist() == [*episodes.objectives[:3], -7.0]
+    episodes.steps[0] = STEPS // 2  # of an episode that ends there, the only one in which it was up
+    episodes.fell[:] = [False, True, False, False]
+    assert Progress(1.0, STEPS).foreseen(episodes, 0.5).tolist() == [4.0, 1.5, -1.0, -1.0]
+    halves = [2 * episodes.objectives[0], episodes.objectives[1], 2 * episodes.objectives[2], -7.0]
+    assert TrainingReward(-7.0).foreseen(episodes, 0.5).tolist() == halves
     assert Progress(1.0, STEPS).lenient(STEPS // 4) == Progress(0.2, STEPS // 4)
     for price in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(InvalidValueError, match="the price of a fall must be positive"):
@@ -149,9 +156,9 @@ def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_
     assert join([table.take(["healthy"]), old.take([LOST])]).distances is None
 
 
-def recovered(damage: str = LOST, trials: int = 4):
+def recovered(damage: str = LOST, trials: int = 4, gaits: Repertoire | None = None):
     """A recovery that relearns."""
-    gaits, request = short_gaits(), RecoveryRequest(seed=2, trials=trials, think_episodes=200)
+    gaits, request = gaits or short_gaits(), RecoveryRequest(seed=2, trials=trials, think_episodes=200)
     refiner = RefinementSettings(episodes=400, batch_size=10)
     return recover(gaits, parse_damage(damage, gaits.robot), request, refiner=refiner, backend=Threads(2))
 
@@ -168,7 +175,27 @@ def test_nothing_is_refined_where_a_known_gait_does_well(monkeypatch) -> None:
     monkeypatch.setattr(RefinementSettings, "refine", called)
     recovered("left_front:weak@0.4", trials=2)
     with pytest.raises(AssertionError, match="refined"):
-        recovered(trials=2)
+        recovered(trials=3)
+
+
+@pytest.mark.parametrize(("prepared", "searches"), [(-np.inf, 1), (np.inf, 2)])
+def test_where_a_gait_was_made_for_what_is_wrong_less_is_enough(prepared, searches, monkeypatch) -> None:
+    started, refine = [], RefinementSettings.refine
+
+    def counted(self, *given, number, **more):
+        started.append(number)
+        return refine(self, *given, number=number, **more)
+
+    monkeypatch.setattr(RefinementSettings, "refine", counted)
+    monkeypatch.setattr(self_model, "GOOD", np.inf)
+    monkeypatch.setattr(self_model, "PREPARED", prepared)
+    recovery = recovered()
+    assert started == list(range(searches))
+    refined = [trial.refined for trial in recovery.trials]
+    assert refined[:3] == [False, False, True], "what is known is walked first"
+    started.clear()
+    recovered(gaits=keep_gaits(short_gaits(), recovery.refined[:1], seed=1))
+    assert (not started) == (searches == 1), "a specialist is such a gait"
 
 
 def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
