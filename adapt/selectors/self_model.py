@@ -31,7 +31,7 @@ GOOD = 0.75
 PREPARED = 0.5  # the same where the gait was refined for what is most probably wrong
 _WALKS = 0.2  # the same from which a gait is tried before the first search
 _FORESEEN = 0.8  # share of what is expected of a gait that shows that nothing else is wrong
-REFINEMENTS = 3  # searches for better gaits, each after the first trial of another one
+REFINEMENTS = 2  # searches for better gaits, each after the first trial of another one
 # What the limit is spent on after a trial
 _FITTED = 0.6  # share of it that goes into the fit, if it takes so much
 _MODELS = 6  # fitted ones that are hypotheses
