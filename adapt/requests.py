@@ -36,7 +36,7 @@ class RecoveryRequest(Record):
         refine: episodes of each search for a better gait on what self-model believes to be wrong, of which
             there are at most two, and none while a known gait is predicted to do 75% of the best healthy one,
             or 50% if it was refined for that damage; 0 for none. By default 4000 for gaits of up to 100
-            parameters, and 1000 for others.
+            parameters, and 1200 for others.
         objective: what gaits are selected, refined, confirmed and reported by: progress while up [m], less a
             quarter of the healthy distance for a fall at once; or the reward of the training.
         sensors: sensors that the robot has for self-model.

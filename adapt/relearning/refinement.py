@@ -77,7 +77,7 @@ class RefinementSettings(Refiner):
     the better half goes on, twice. `docs/explanations/relearning.md` gives the rules and their reasons.
     """
 
-    episodes: int = 1_000
+    episodes: int = 1_200
     batch_size: int | None = None  # samples of a generation; 16 of gaits with few parameters, 40 of others
     sigma0: float | None = None  # initial step size, in units of the parameters; follows from these
     strategy: str | None = None  # name; that which fits the number of parameters

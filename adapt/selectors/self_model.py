@@ -41,7 +41,7 @@ _EXPLORED = 0.8  # share of the limit after which the best model gets no further
 _FINALISTS = 8
 _SEEDS = (6, 3)  # episodes of finalists, and of each gait tried, under the best models
 _PASSES = 4  # most rounds of finalists: those that were lucky in one episode make room for others
-_STARTS = 64  # gaits that a search may start from: those of which most is expected
+_STARTS = 256  # gaits that a search may start from: those of which most is expected
 # Deviation of an episode where nothing was rehearsed, as a share of the best objective
 _NOISE = 0.03
 
