@@ -28,7 +28,7 @@ _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
 # Share of the best healthy objective from which no search for a better gait is worth it
 GOOD = 0.75
-PREPARED = 0.5  # the same where the gait was refined for what is most probably wrong
+PREPARED = 0.5  # the same where the gait was refined for what is most probably wrong, or for a part of it
 _WALKS = 0.2  # the same from which a gait is tried before the first search
 _FORESEEN = 0.8  # share of what is expected of a gait that shows that nothing else is wrong
 REFINEMENTS = 2  # searches for better gaits, each after the first trial of another one
@@ -154,7 +154,8 @@ class Fitted(MultiPrior):
         share = (self.predicted[best] - self._zero) / height
         tried = [tried for tried, _ in self._outcomes]
         cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
-        prepared = cause in self._made_for.get(best, ())
+        faults = set(cause.split("+"))
+        prepared = any(faults.issuperset(known.split("+")) for known in self._made_for.get(best, ()))
         return (
             relearner.searches < REFINEMENTS
             and self._explained >= TRUSTED

@@ -261,7 +261,7 @@ def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> N
 
 
 def test_nothing_to_strengthen_is_told_at_once() -> None:
-    message = f"nothing to strengthen: under every damage some gait makes 50% .*, and 79% under {DEAD}"
+    message = f"nothing to strengthen: under every damage some gait makes 50% .*, and 81% under {DEAD}"
     with pytest.raises(InvalidValueError, match=message):
         strengthening(GAITS, table(), damages=[DEAD])
     with pytest.raises(InvalidValueError, match="the library holds no damage"):
