@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -111,21 +112,9 @@ class RefinementSettings(Refiner):
         if self.strategy is not None:
             STRATEGIES.find(self.strategy)
 
-    def refine(
-        self,
-        robots: Sequence[Robot],
-        solutions: np.ndarray,
-        *,
-        objective: RecoveryObjective,
-        seed: int,
-        number: int = 0,
-        backend: Backend = ALL_CORES,
-        on_progress: Callable[[float], None] | None = None,
-        hurried: Callable[[], bool] = lambda: False,
-    ) -> Refinement:
+    def refine(self, robots: Sequence[Robot], solutions: np.ndarray, **search: Any) -> Refinement:
         """See `Refiner`; `hurried` is asked after each generation."""
-        search = _Search(self, robots, objective, seed, number, backend, on_progress, hurried)
-        return search.run(solutions)
+        return _Search(self, robots, **search).run(solutions)
 
 
 class _Search:
@@ -141,12 +130,13 @@ class _Search:
         self,
         settings: RefinementSettings,
         robots: Sequence[Robot],
+        *,
         objective: RecoveryObjective,
         seed: int,
-        number: int,
-        backend: Backend,
-        on_progress: Callable[[float], None] | None,
-        hurried: Callable[[], bool],
+        number: int = 0,
+        backend: Backend = ALL_CORES,
+        on_progress: Callable[[float], None] | None = None,
+        hurried: Callable[[], bool] = lambda: False,
     ) -> None:
         self._settings, self._robots, self._objective = settings, robots, objective
         self._seed, self._number, self._backend = seed, number, backend

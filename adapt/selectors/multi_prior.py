@@ -35,41 +35,22 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class RehearsedSettings:
-    """Settings of `Rehearsed`.
+    """Settings of `Rehearsed`; p is the probability of a fall."""
 
-    Attributes:
-        levels: how far the truth may be from a hypothesis, at least two, in ascending order of the residual;
-            equally probable a priori, except for what `unknown` adds to the last.
-        tolerances: of measurements.
-        healthy: share of the healthy condition in the probability that `unknown` and `pairs` leave, positive:
-            it is what is left when nothing fits.
-        unknown: prior probability that the damage is unlike anything rehearsed, which is represented by the
-            healthy condition at the last level, in addition to that condition's own share.
-        pairs: share, in the probability that `unknown` leaves, of pairs of single damages that were not
-            rehearsed together; 0 for no such pairs.
-        fitted: share, in what is left, of conditions that were fitted to the trials, if each is a single
-            fault.
-        price: log of the factor by which each further fault makes such a condition less probable.
-        exponent: of 1 - p, by which the expected gain of a trial is multiplied; p is the probability of a
-            fall.
-        cost: what a fall costs, as a share of the best objective.
-        by_falls: share of p that comes from what falls alone say is wrong.
-        memory: number of trials that all of that counts as, next to the falls of similar gaits.
-        tolerance: share of the best so far that one more trial must be expected to gain.
-    """
-
+    # at least two, in ascending order of the residual; equally probable but for what `unknown` adds to the last
     levels: tuple[ResidualLevel, ...] = LEVELS
     tolerances: Tolerances = Tolerances()  # noqa: RUF009 (it is frozen)
+    # positive share of the healthy condition, which is left when nothing fits, in what the next two leave
     healthy: float = 0.1
-    unknown: float = 0.1
-    pairs: float = 0.2
-    fitted: float = 0.5
-    price: float = 3.0
-    exponent: float = 2.0
-    cost: float = 0.02
-    by_falls: float = 0.5
-    memory: float = 4.0
-    tolerance: float = 0.04
+    unknown: float = 0.1  # probability of a damage unlike anything: the healthy condition at the last level
+    pairs: float = 0.2  # share in the rest of pairs of single damages; 0 for no such pairs
+    fitted: float = 0.5  # share in what is left of single faults that were fitted to the trials
+    price: float = 3.0  # log of the factor by which each further fault makes a fit less probable
+    exponent: float = 2.0  # of 1 - p, by which the expected gain of a trial is multiplied
+    cost: float = 0.02  # what a fall costs, as a share of the best objective
+    by_falls: float = 0.5  # share of p that comes from what falls alone say is wrong
+    memory: float = 4.0  # trials that all of that counts as, next to the falls of similar gaits
+    tolerance: float = 0.04  # share of the best so far that one more trial must be expected to gain
 
 
 class FallRisk:

@@ -60,6 +60,19 @@ def test_a_search_that_gets_nowhere_ends_after_eight_gaits_and_keeps_the_incumbe
     assert len(run(search(nowhere=0.4), lambda row, number: 0.5 if row == 3 else 0.1)) > 8
 
 
+def test_trials_that_no_candidate_needs_go_on_with_the_search():
+    one = search(trials=5)
+    tried = run(one, lambda row, number: {2: 9.0, INCUMBENT: 1.0}.get(row, 0.0) + 0.01 * number)
+    assert tried == [(INCUMBENT, False), (0, False), (1, False), (2, False), (2, True)]
+    assert one.recommendation() == 2
+    assert (one.confirmation().trials, one.confirmation().difference) == ((1, 0), pytest.approx(8 + 0.04))
+    worse = search(trials=5)
+    run(worse, lambda row, number: 1.0 if row == INCUMBENT else 0.1 * number)
+    assert (len(worse.selector.rows), worse.recommendation()) == (4, INCUMBENT), (
+        "nothing is left to confirm by"
+    )
+
+
 def test_a_gait_that_walks_replaces_one_that_gets_nowhere_however_much_it_varies():
     far = {0: iter([3.0, 0.9, 6.8, 3.0])}
     one = search(nowhere=0.5, trials=5, confirmations=3)
