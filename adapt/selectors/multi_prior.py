@@ -37,7 +37,7 @@ LEVELS = (
 class RehearsedSettings:
     """Settings of `Rehearsed`; p is the probability of a fall."""
 
-    # at least two, in ascending order of the residual; equally probable but for what `unknown` adds to the last
+    # at least two, by ascending residual; equally probable but for what `unknown` adds to the last
     levels: tuple[ResidualLevel, ...] = LEVELS
     tolerances: Tolerances = Tolerances()  # noqa: RUF009 (it is frozen)
     # positive share of the healthy condition, which is left when nothing fits, in what the next two leave
