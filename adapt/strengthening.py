@@ -60,21 +60,16 @@ _Means = Callable[..., np.ndarray]  # rows of k gaits to their progress under a 
 
 @dataclass(frozen=True, eq=False)
 class DamageSearch:
-    """The search for a gait for one damage, as far as it has come.
-
-    Attributes:
-        parent: row of the gait that it started from, or whose mirror image was found; specialists that were
-            found before come after the gaits of the repertoire.
-        before: progress while up of the best gait that there was, in fresh episodes [m].
-        after: that of the gait found, in the same episodes; `before` until the search is finished.
-        rounds: that are done; 0 where a gait that there was is good enough, or a mirror image was found.
-    """
+    """The search for a gait for one damage, as far as it has come."""
 
     condition: int  # row of the damage in the rehearsal
+    # row of the gait that it started from, or whose mirror image was found; specialists that were found
+    # before come after the gaits of the repertoire
     parent: int
     solution: np.ndarray  # parameters of the gait found so far, (n,) float32
-    before: float
-    after: float
+    before: float  # progress while up of the best gait that there was, in fresh episodes [m]
+    after: float  # that of the gait found, in the same episodes; `before` until the search is finished
+    # that are done; 0 where a gait that there was is good enough, or a mirror image was found
     rounds: int = 0
     episodes: int = 0  # that they took
     finished: bool = False  # whether there will be no more rounds

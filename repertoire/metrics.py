@@ -7,22 +7,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Metrics:
-    """What is reported of an archive.
+    """What is reported of an archive."""
 
-    Attributes:
-        elites: occupied cells.
-        coverage: occupied cells as a fraction of all cells.
-        qd_score: sum over elites of objective - min_objective, in units of the objective, as in pyribs and
-            in Tjanaka et al. 2023; an elite below min_objective subtracts.
-        best: largest objective; nan when empty.
-        mean: mean objective; nan when empty.
-    """
-
-    elites: int
-    coverage: float
+    elites: int  # occupied cells
+    coverage: float  # occupied cells as a fraction of all cells
+    # sum over elites of objective - min_objective, in units of the objective, as in pyribs and in Tjanaka et
+    # al. 2023; an elite below min_objective subtracts.
     qd_score: float
-    best: float
-    mean: float
+    best: float  # largest objective; nan when empty
+    mean: float  # mean objective; nan when empty
 
 
 def measure(objectives: np.ndarray, *, cells: int, min_objective: float) -> Metrics:

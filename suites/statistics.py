@@ -71,19 +71,13 @@ class PairTest:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found.
+    """What `compare` found."""
 
-    Attributes:
-        groups: names, in the order given.
-        anova: None where nothing was tested.
-        pairs: every two groups once, in order, whatever the ANOVA says, since their p are adjusted.
-        untested: why nothing was tested; None where the groups were tested.
-    """
-
-    groups: tuple[str, ...]
-    anova: Anova | None = None
+    groups: tuple[str, ...]  # names, in the order given
+    anova: Anova | None = None  # None where nothing was tested
+    # every two groups once, in order, whatever the ANOVA says, since their p are adjusted
     pairs: tuple[PairTest, ...] = ()
-    untested: str | None = None
+    untested: str | None = None  # why nothing was tested; None where the groups were tested
 
     def sign(self, first: str, second: str) -> str:
         """How the first group compares with the second, in whichever order they were tested; "" if not."""

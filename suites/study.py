@@ -27,19 +27,12 @@ _IGNORED = (
 
 @dataclass
 class StudyProgress:
-    """How far a study is.
+    """How far a study is."""
 
-    Attributes:
-        trials: number of those to run.
-        ended: trials that are done, including those of earlier commands.
-        running: share done of each trial that runs.
-        last: result of the trial that finished last.
-    """
-
-    trials: int
-    ended: set[Key]
-    running: dict[Key, float] = field(default_factory=dict)
-    last: StudyResult | None = None
+    trials: int  # number of those to run
+    ended: set[Key]  # trials that are done, including those of earlier commands
+    running: dict[Key, float] = field(default_factory=dict)  # share done of each trial that runs
+    last: StudyResult | None = None  # result of the trial that finished last
 
     @property
     def done(self) -> float:

@@ -58,21 +58,14 @@ class MissionFacts(MissionRequest):
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened.
+    """Something that happened."""
 
-    Attributes:
-        time: when, or when it ended [s].
-        kind: one of `KINDS`; `change` alone is what the robot is not told.
-        words: a sentence.
-        pose: where the robot was then.
-        facts: by kind: numbers and texts that JSON takes. Of `walk` and `trial` the gait, how long it was
-            driven, where it was expected to lead, and its path.
-    """
-
-    time: float
-    kind: str
-    words: str
-    pose: Pose
+    time: float  # when, or when it ended [s]
+    kind: str  # one of `KINDS`; `change` alone is what the robot is not told
+    words: str  # a sentence
+    pose: Pose  # where the robot was then
+    # by kind: numbers and texts that JSON takes. Of `walk` and `trial` the gait, how long it was driven,
+    # where it was expected to lead, and its path.
     facts: dict[str, Any] = field(default_factory=dict)
 
     def line(self) -> str:
@@ -82,19 +75,12 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """Poses of the robot as long as nothing further broke.
+    """Poses of the robot as long as nothing further broke."""
 
-    Attributes:
-        damage: its text.
-        times: since the mission began, (t,) [s].
-        positions: of the joints, the torso's in the world, (t, n), as MuJoCo's `qpos` has them.
-        touching: which feet touched the floor, (t, f).
-    """
-
-    damage: str
-    times: np.ndarray
-    positions: np.ndarray
-    touching: np.ndarray
+    damage: str  # its text
+    times: np.ndarray  # since the mission began, (t,) [s]
+    positions: np.ndarray  # of the joints, the torso's in the world, (t, n), as MuJoCo's `qpos` has them
+    touching: np.ndarray  # which feet touched the floor, (t, f)
 
 
 @dataclass(frozen=True)

@@ -23,23 +23,15 @@ def go_on(_trace: np.ndarray, _made: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """What happened while one gait was driven without a break.
+    """What happened while one gait was driven without a break."""
 
-    Attributes:
-        row: of the gait.
-        start: pose at its beginning, in the world.
-        end: and at its end.
-        trace: what the sensors read, in the frame that the gait was told, see `robots.simulation.trace`.
-        episodes: the stretch as the only one of some episodes.
-        fell: whether it ended because the robot was not upright any more.
-    """
-
-    row: int
-    start: Pose
-    end: Pose
+    row: int  # of the gait
+    start: Pose  # pose at its beginning, in the world
+    end: Pose  # and at its end
+    # what the sensors read, in the frame that the gait was told, see `robots.simulation.trace`
     trace: np.ndarray
-    episodes: Episodes
-    fell: bool
+    episodes: Episodes  # the stretch as the only one of some episodes
+    fell: bool  # whether it ended because the robot was not upright any more
 
     @property
     def moved(self) -> Pose:

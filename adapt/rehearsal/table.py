@@ -32,15 +32,9 @@ class Table:
     Episode j has the same seed for all controllers and conditions. An episode in which the simulation
     diverged counts as a fall with the minimum objective, and shows 0. Standard deviations are those of single
     episodes, with n - 1 in the denominator, and 0 if n is 1.
-
-    Attributes:
-        conditions: texts of the damages, `HEALTHY` first, d different ones.
-        distances: mean progress towards the target [m]; None if it was not recorded.
-        seed: from which the seeds of the episodes derive; None if it is not known.
-        randomization: of the models that the episodes ran on, in words.
     """
 
-    conditions: tuple[str, ...]
+    conditions: tuple[str, ...]  # texts of the damages, `HEALTHY` first, d different ones
     objectives: np.ndarray  # means, (d, k) float32
     noise: np.ndarray  # standard deviations of the objective, (d, k) float32
     falls: np.ndarray  # shares of the episodes that ended in a fall, (d, k) float32
@@ -48,9 +42,10 @@ class Table:
     evidence_std: np.ndarray  # standard deviations of that, (d, k, e) float32
     evidence_names: tuple[str, ...]  # of the e numbers
     episodes: int  # n
-    distances: np.ndarray | None = None  # (d, k) float32
-    seed: int | None = None
-    randomization: str = "none"
+    # mean progress towards the target [m], (d, k) float32; None if it was not recorded
+    distances: np.ndarray | None = None
+    seed: int | None = None  # from which the seeds of the episodes derive; None if it is not known
+    randomization: str = "none"  # of the models that the episodes ran on, in words
 
     def __len__(self) -> int:
         return len(self.conditions)

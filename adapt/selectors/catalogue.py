@@ -21,23 +21,15 @@ from robots.words import nameless
 
 @dataclass(frozen=True)
 class SelectorEntry:
-    """A selector that can be asked for.
+    """A selector that can be asked for."""
 
-    Attributes:
-        name: under which it is registered; of one that is not registered, what records call it.
-        summary: what it is, in a line.
-        kind: its class, or whatever else makes one in a context.
-        needs_table: whether it needs a rehearsal.
-        thinks: whether it simulates between trials; a rehearsal is of use to it, but it does without.
-        unregistered: whether it is of a user's own; it is given a rehearsal if there is one.
-    """
-
-    name: str
-    summary: str
-    kind: Callable[[Context], Selector]
-    needs_table: bool = False
+    name: str  # under which it is registered; of one that is not registered, what records call it
+    summary: str  # what it is, in a line
+    kind: Callable[[Context], Selector]  # its class, or whatever else makes one in a context
+    needs_table: bool = False  # whether it needs a rehearsal
+    # whether it simulates between trials; a rehearsal is of use to it, but it does without
     thinks: bool = False
-    unregistered: bool = False
+    unregistered: bool = False  # whether it is of a user's own; it is given a rehearsal if there is one
 
     @property
     def takes_table(self) -> bool:

@@ -20,18 +20,12 @@ class MapBOSettings:
 
     On the Ant, `OF_2015` stops after 6 trials with a gait of 54% of the best gait's objective, and the
     defaults after 18 with 61% (replays of 96 recoveries; the incumbent had 48%).
-
-    Attributes:
-        length_scale: ρ of the Matérn 5/2 kernel, in units of the measures.
-        noise_variance: of a trial's objective, in normalised units squared.
-        exploration: κ, the weight of the standard deviation in the choice of a trial.
-        enough: share of the best prediction with which the search is satisfied.
     """
 
-    length_scale: float = 0.1
-    noise_variance: float = 0.01
-    exploration: float = 0.05
-    enough: float = 0.9
+    length_scale: float = 0.1  # ρ of the Matérn 5/2 kernel, in units of the measures
+    noise_variance: float = 0.01  # of a trial's objective, in normalised units squared
+    exploration: float = 0.05  # κ, the weight of the standard deviation in the choice of a trial
+    enough: float = 0.9  # share of the best prediction with which the search is satisfied
 
 
 OF_2015 = MapBOSettings(length_scale=0.4, noise_variance=0.001)

@@ -14,17 +14,12 @@ from robots.errors import InvalidValueError
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What a repertoire says of its controllers before the first trial.
+    """What a repertoire says of its controllers before the first trial."""
 
-    Attributes:
-        objectives: (k,), on the intact robot, in units of the objective.
-        measures: (k, m), on the intact robot, or other features by which similar controllers are near.
-        min_objective: the worst objective that counts, the zero of shares such as "90% of the best".
-    """
-
-    objectives: np.ndarray
+    objectives: np.ndarray  # (k,), on the intact robot, in units of the objective
+    # (k, m), on the intact robot, or other features by which similar controllers are near
     measures: np.ndarray
-    min_objective: float
+    min_objective: float  # the worst objective that counts, the zero of shares such as "90% of the best"
 
     def __post_init__(self) -> None:
         k = np.size(self.objectives)
@@ -44,27 +39,16 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What a selector knows when it starts.
+    """What a selector knows when it starts."""
 
-    Attributes:
-        prior: what the repertoire says of its k controllers.
-        trials: how many trials there may be, at least 1.
-        seed: of the selector's random choices, at least 0; not every selector makes any.
-        max_falls: how many trials may end in a fall, at least 1; any number by default.
-        table: the rehearsal of the repertoire, for selectors that need one.
-        thinking: what the robot may do between two trials, for selectors that simulate.
-        on_thinking: called with the share of its limit that is used up.
-        on_refining: called with the share of a refinement that is done.
-    """
-
-    prior: Prior
-    trials: int
-    seed: int = 0
-    max_falls: int | None = None
-    table: Table | None = None
-    thinking: Thinking | None = None
-    on_thinking: Callable[[float], None] | None = None
-    on_refining: Callable[[float], None] | None = None
+    prior: Prior  # what the repertoire says of its k controllers
+    trials: int  # how many trials there may be, at least 1
+    seed: int = 0  # of the selector's random choices, at least 0; not every selector makes any
+    max_falls: int | None = None  # how many trials may end in a fall, at least 1; any number by default
+    table: Table | None = None  # the rehearsal of the repertoire, for selectors that need one
+    thinking: Thinking | None = None  # what the robot may do between two trials, for selectors that simulate
+    on_thinking: Callable[[float], None] | None = None  # called with the share of its limit that is used up
+    on_refining: Callable[[float], None] | None = None  # called with the share of a refinement that is done
 
     def __post_init__(self) -> None:
         if self.trials < 1:

@@ -35,25 +35,19 @@ _SUGGESTED = ("archive", "min_objective", "learning_rate", "sigma0")  # by probl
 
 @dataclass(frozen=True)
 class Algorithm:
-    """Settings that are left open, and those that are not: an entry of the table, or one of a user's own.
+    """Settings that are left open, and those that are not: an entry of the table, or one of a user's own."""
 
-    Attributes:
-        name: as on the command line.
-        summary: what it is, in a line.
-        emitter: the settings of its emitters.
-        strategies: names or settings of the strategies that its emitters can follow, the default one first;
-            with several of them the user chooses. Empty for emitters that follow no strategy.
-        annealed: whether an archive whose thresholds rise guides the search; if not, the result archive does.
-        fixed: values of settings that are part of what the name means.
-        defaults: defaults that differ from those of the settings' records.
-    """
-
-    name: str
-    summary: str
-    emitter: type[EmitterSettings]
+    name: str  # as on the command line
+    summary: str  # what it is, in a line
+    emitter: type[EmitterSettings]  # the settings of its emitters
+    # names or settings of the strategies that its emitters can follow, the default one first; with several of
+    # them the user chooses. Empty for emitters that follow no strategy.
     strategies: tuple[str | type[StrategySettings], ...] = ()
+    # whether an archive whose thresholds rise guides the search; if not, the result archive does
     annealed: bool = False
+    # values of settings that are part of what the name means
     fixed: Mapping[str, object] = field(default_factory=dict)
+    # defaults that differ from those of the settings' records
     defaults: Mapping[str, object] = field(default_factory=dict)
 
     def own_settings(self, strategy: str | None = None) -> dict[str, object]:

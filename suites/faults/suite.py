@@ -68,18 +68,12 @@ class FaultTrial(CaseTrial):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FaultSuite(RecordSuite):
-    """Episodes of policies and gaits of one robot; the same seed for all of them.
-
-    Attributes:
-        walkers: by their names.
-        protocol: what breaks.
-        seeds: episodes of each case and command.
-    """
+    """Episodes of policies and gaits of one robot; the same seed for all of them."""
 
     name: str = "faults"
-    walkers: Mapping[str, Walker]
-    protocol: Protocol
-    seeds: int = 3
+    walkers: Mapping[str, Walker]  # by their names
+    protocol: Protocol  # what breaks
+    seeds: int = 3  # episodes of each case and command
     holds, parse = "episode with a fault", staticmethod(partial(validate, FaultRecord))
 
     def identity(self) -> Mapping[str, Any]:

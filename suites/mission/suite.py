@@ -54,20 +54,13 @@ class MissionTrial(CaseTrial):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MissionSuite(RecordSuite):
-    """Missions of one repertoire; the same seed has the same robot across the gap for all methods.
-
-    Attributes:
-        repertoire: of the whole robot.
-        library: its rehearsal, if there is one.
-        damages: that happen at 4 s; see `lost_and_dead` for those by default.
-        request: which missions.
-    """
+    """Missions of one repertoire; the same seed has the same robot across the gap for all methods."""
 
     name: str = "mission"
-    repertoire: Repertoire
-    library: Table | None = None
-    damages: tuple[Damage, ...] | None = None
-    request: MissionStudy
+    repertoire: Repertoire  # of the whole robot
+    library: Table | None = None  # its rehearsal, if there is one
+    damages: tuple[Damage, ...] | None = None  # that happen at 4 s; see `lost_and_dead` for those by default
+    request: MissionStudy  # which missions
     holds, parse = "mission", staticmethod(partial(validate, MissionRecord))
 
     def identity(self) -> Mapping[str, Any]:

@@ -81,18 +81,12 @@ def summarise(values: np.ndarray, statistic: Statistic) -> Summary:
 
 @dataclass(frozen=True)
 class RecoveryMetric:
-    """A statistic of a column of measured recoveries, see `measured`.
+    """A statistic of a column of measured recoveries, see `measured`."""
 
-    Attributes:
-        column: its name.
-        statistic: of its numbers.
-        decimals: to print.
-        higher: whether higher is better; None where it says nothing by itself about which selector is better.
-    """
-
-    column: str
-    statistic: Statistic
-    decimals: int = 2
+    column: str  # its name
+    statistic: Statistic  # of its numbers
+    decimals: int = 2  # to print
+    # whether higher is better; None where it says nothing by itself about which selector is better
     higher: bool | None = True
 
     def of(self, recoveries: pd.DataFrame) -> Summary:

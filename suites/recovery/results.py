@@ -88,21 +88,18 @@ def parse_result(found: dict[str, Any]) -> OracleResult | RecoveryResult:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What a recovery study found about a robot in some tracks.
-
-    Attributes:
-        faults: a row for each fault and world of tracks, as far as they were looked at: `world`, `damage`,
-            `oracle`, the score of the best gait found, `rr_0`, the incumbent's share of it, `headroom`, that
-            score as a share of the incumbent's on the whole robot, and `binding`, whether selectors recover.
-        recoveries: a row for each recovery from a binding fault, sorted by track, selector, damage and seed:
-            `track`, the names of the tracks that share it, with spaces between; `falls_10`, how many of the
-            first ten trials ended in a fall; `rr_1`, ..., the recovery ratio of what was recommended after
-            each trial; `rr_0` and `headroom` of the fault; and columns of a `RecoveryResult`.
-    """
+    """What a recovery study found about a robot in some tracks."""
 
     robot: str
     tracks: tuple[Track, ...]
+    # a row for each fault and world of tracks, as far as they were looked at: `world`, `damage`, `oracle`,
+    # the score of the best gait found, `rr_0`, the incumbent's share of it, `headroom`, that score as a share
+    # of the incumbent's on the whole robot, and `binding`, whether selectors recover
     faults: pd.DataFrame
+    # a row for each recovery from a binding fault, sorted by track, selector, damage and seed: `track`, the
+    # names of the tracks that share it, with spaces between; `falls_10`, how many of the first ten trials
+    # ended in a fall; `rr_1`, ..., the recovery ratio of what was recommended after each trial; `rr_0` and
+    # `headroom` of the fault; and columns of a `RecoveryResult`
     recoveries: pd.DataFrame
 
     @property

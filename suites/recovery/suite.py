@@ -45,30 +45,19 @@ WITHOUT = "-without-refinement"  # the end of the name of a selector that may no
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecoverySuite(RecordSuite):
-    """Recoveries of which every trial is simulated, from binding faults alone.
-
-    Attributes:
-        repertoire: of the whole robot.
-        library: its rehearsal, or None for selectors that need none.
-        tracks: to run.
-        selectors: names.
-        damages: listed faults, instead of those of the package.
-        faults: of each track; all that are listed, and 60 random ones, by default.
-        seeds: recoveries of each selector from each fault.
-        noise: standard deviations of what a trial measures, as a share of the objective and in its units.
-        request: what each recovery is to do; selectors and seeds are those of the plan, and nothing is
-            confirmed.
-    """
+    """Recoveries of which every trial is simulated, from binding faults alone."""
 
     name: str = "recovery"
-    repertoire: Repertoire
-    library: Table | None = None
-    tracks: tuple[Track, ...]
-    selectors: tuple[str, ...]
-    damages: tuple[Damage, ...] | None = None
-    faults: int | None = None
-    seeds: int = 10
+    repertoire: Repertoire  # of the whole robot
+    library: Table | None = None  # its rehearsal, or None for selectors that need none
+    tracks: tuple[Track, ...]  # to run
+    selectors: tuple[str, ...]  # names
+    damages: tuple[Damage, ...] | None = None  # listed faults, instead of those of the package
+    faults: int | None = None  # of each track; all that are listed, and 60 random ones, by default
+    seeds: int = 10  # recoveries of each selector from each fault
+    # standard deviations of what a trial measures, as a share of the objective and in its units
     noise: tuple[float, float] = (0.05, 0.02)
+    # what each recovery is to do; selectors and seeds are those of the plan, and nothing is confirmed
     request: RecoveryRequest = RECOVERIES
     holds, parse = "recovery", staticmethod(parse_result)
 

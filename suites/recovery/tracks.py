@@ -26,24 +26,18 @@ _ENOUGH = 1000  # draws after which there are no more different faults
 
 @dataclass(frozen=True)
 class Track:
-    """What selectors know before the first trial, and whether the robot is the one that was rehearsed.
+    """What selectors know before the first trial, and whether the robot is the one that was rehearsed."""
 
-    Attributes:
-        name: short, e.g. `T3`.
-        title: in words.
-        given: which damages of the library selectors are given. A damage has one or more families, such as
-            all that is lost; limb loss is what is lost, dead or short, see `Damage.families`.
-        gap: whether there is a reality gap: the robot differs from the rehearsed one, see `randomised`.
-        faults: those listed for the robot, random ones of the self-model's registry, or lost legs.
-        left_out: whether the registry of the self-model lacks the families of the damage.
-    """
-
-    name: str
-    title: str
+    name: str  # short, e.g. `T3`
+    title: str  # in words
+    # which damages of the library selectors are given. A damage has one or more families, such as all that is
+    # lost; limb loss is what is lost, dead or short, see `Damage.families`.
     given: Literal["none", "all", "all and the true one", "all but the true one", "no family", "no limb loss"]
+    # whether there is a reality gap: the robot differs from the rehearsed one, see `randomised`
     gap: bool = False
+    # those listed for the robot, random ones of the self-model's registry, or lost legs
     faults: Literal["listed", "registry", "lost legs"] = "listed"
-    left_out: bool = False
+    left_out: bool = False  # whether the registry of the self-model lacks the families of the damage
 
     @property
     def world(self) -> str:

@@ -34,15 +34,11 @@ _READINGS = 0.01  # standard deviation of the noise of sensors across the gap, i
 
 @dataclass(frozen=True)
 class RecoveryTrial:
-    """What a trial is to do: a recovery, or to find the oracle.
+    """What a trial is to do: a recovery, or to find the oracle."""
 
-    Attributes:
-        tracks: that share it: selectors that use no library know the same in all with the same robot.
-        place: of its results: the name of the track, or of the tracks' world if any of these would do.
-    """
-
+    # that share it: selectors that use no library know the same in all with the same robot
     tracks: tuple[Track, ...]
-    place: str
+    place: str  # of its results: the name of the track, or of the tracks' world if any of these would do
     fault: int  # its number
     damage: Damage
     selector: str  # its name, or `ORACLE`
@@ -56,22 +52,15 @@ class RecoveryTrial:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DamagedRobot:
-    """A robot with a fault, which across a reality gap also differs from that of the repertoire.
-
-    Attributes:
-        gap: whether it does.
-        seed: of the fault, see `fault_seed`.
-        noise: see `RecoverySuite`.
-        aim: what gaits are scored by.
-    """
+    """A robot with a fault, which across a reality gap also differs from that of the repertoire."""
 
     repertoire: Repertoire
     damage: Damage
-    gap: bool = False
-    seed: int
-    noise: tuple[float, float] = (0.0, 0.0)
+    gap: bool = False  # whether it does
+    seed: int  # of the fault, see `fault_seed`
+    noise: tuple[float, float] = (0.0, 0.0)  # see `RecoverySuite`
     backend: Backend
-    aim: RecoveryObjective
+    aim: RecoveryObjective  # what gaits are scored by
 
     @cached_property
     def _whole(self) -> Robot:

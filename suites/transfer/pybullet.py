@@ -41,22 +41,14 @@ _HOLD = 1e5  # [N·m] that keep a locked joint at its angle
 
 @dataclass(frozen=True)
 class PyBulletWalk:
-    """What an episode came to.
+    """What an episode came to."""
 
-    Attributes:
-        objective: sum of rewards.
-        distance: progress towards the target [m].
-        steps: control steps survived.
-        contacts: share of them that each foot touched the floor, (f,).
-        fell: whether it fell, see `robots.falls`, which ended it.
-        trace: what the sensors read, (steps, columns) float32, see `robots.simulation.trace`.
-    """
-
-    objective: float
-    distance: float
-    steps: int
-    contacts: np.ndarray
-    fell: bool = False
+    objective: float  # sum of rewards
+    distance: float  # progress towards the target [m]
+    steps: int  # control steps survived
+    contacts: np.ndarray  # share of them that each foot touched the floor, (f,)
+    fell: bool = False  # whether it fell, see `robots.falls`, which ended it
+    # what the sensors read, (steps, columns) float32, see `robots.simulation.trace`
     trace: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
 

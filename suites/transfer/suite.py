@@ -88,15 +88,11 @@ class TransferTrial(CaseTrial):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TransferSuite(RecordSuite):
-    """Every repertoire in every world; PyBullet's is left out for robots that it does not have.
-
-    Attributes:
-        repertoires: by name.
-        request: where gaits walk, and what each recovery is to do; its seeds are those of the faults.
-    """
+    """Every repertoire in every world; PyBullet's is left out for robots that it does not have."""
 
     name: str = "transfer"
-    repertoires: Mapping[str, Repertoire]
+    repertoires: Mapping[str, Repertoire]  # by name
+    # where gaits walk, and what each recovery is to do; its seeds are those of the faults
     request: TransferRequest
     holds, parse = "trial of this study", staticmethod(parse_result)
 

@@ -24,17 +24,11 @@ _MARGIN = 3.0  # [m] of ground beyond where gaits come
 
 @dataclass(frozen=True)
 class Use:
-    """What gaits do on their own robot, by which some worlds are made.
+    """What gaits do on their own robot, by which some worlds are made."""
 
-    Attributes:
-        robot: their own.
-        distance: the greatest that they walk [m].
-        speed: the greatest of their joints, but for a hundredth of the control steps [rad/s].
-    """
-
-    robot: Robot
-    distance: float
-    speed: float
+    robot: Robot  # their own
+    distance: float  # the greatest that they walk [m]
+    speed: float  # the greatest of their joints, but for a hundredth of the control steps [rad/s]
 
 
 def lagging(use: Use) -> Modification:
@@ -118,23 +112,14 @@ def _coarse(robot: Robot) -> Faults:
 
 @dataclass(frozen=True)
 class TransferWorld:
-    """Where gaits walk.
+    """Where gaits walk."""
 
-    Attributes:
-        title: in words.
-        change: of its only robot.
-        finer: how many times as many substeps that has.
-        randomization: of which its robots are drawn, where they differ.
-        elsewhere: whether it is PyBullet's, which is no model of ours.
-        recovers: whether robots are damaged there, too.
-    """
-
-    title: str
-    change: Callable[[Use], Modification] | None = None
-    finer: int = 1
-    randomization: Randomization | None = None
-    elsewhere: bool = False
-    recovers: bool = True
+    title: str  # in words
+    change: Callable[[Use], Modification] | None = None  # of its only robot
+    finer: int = 1  # how many times as many substeps that has
+    randomization: Randomization | None = None  # of which its robots are drawn, where they differ
+    elsewhere: bool = False  # whether it is PyBullet's, which is no model of ours
+    recovers: bool = True  # whether robots are damaged there, too
 
     def robots(self, use: Use, *, first: int = 0, count: int = ROBOTS) -> list[Robot]:
         """Some of its robots, by numbers from `first` on; the only one where they are all the same."""

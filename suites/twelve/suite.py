@@ -50,27 +50,19 @@ class TwelveTrial(CaseTrial):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TwelveSuite(RecordSuite):
-    """Recoveries as `recover` makes them, one after the other on all cores, as their seconds count.
-
-    Attributes:
-        repertoire: of the whole robot.
-        library: its rehearsal, or None.
-        damages: what breaks; by default the list of the package for the robot.
-        rivals: selectors, of which those that think may end in `WITHOUT`; `BEST` is the best gait of the
-            repertoire, of which each runs on the damaged robot; `PREPARED` is the prepared policy.
-        prepared: a repertoire that was trained on damaged robots: its best gait walks without any trial.
-        request: what each recovery is to do; selectors and seeds are those of the plan.
-        seeds: recoveries of each rival from each damage.
-    """
+    """Recoveries as `recover` makes them, one after the other on all cores, as their seconds count."""
 
     name: str = "twelve"
-    repertoire: Repertoire
-    library: Table | None = None
-    damages: tuple[Damage, ...]
+    repertoire: Repertoire  # of the whole robot
+    library: Table | None = None  # its rehearsal, or None
+    damages: tuple[Damage, ...]  # what breaks; by default the list of the package for the robot
+    # selectors, of which those that think may end in `WITHOUT`; `BEST` is the best gait of the repertoire, of
+    # which each runs on the damaged robot; `PREPARED` is the prepared policy
     rivals: tuple[str, ...] = RIVALS
+    # a repertoire that was trained on damaged robots: its best gait walks without any trial
     prepared: Repertoire | None = None
-    request: RecoveryRequest
-    seeds: int = 5
+    request: RecoveryRequest  # what each recovery is to do; selectors and seeds are those of the plan
+    seeds: int = 5  # recoveries of each rival from each damage
     holds, parse = "recovery", staticmethod(partial(validate, TwelveRecord))
 
     def identity(self) -> Mapping[str, Any]:

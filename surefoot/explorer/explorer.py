@@ -28,23 +28,16 @@ _MOST_ROBOTS = 16  # damaged ones that are kept
 
 @dataclass(eq=False)
 class Explorer:
-    """A repertoire in memory, its damaged robots, and the means to evaluate gaits, from any thread.
+    """A repertoire in memory, its damaged robots, and the means to evaluate gaits, from any thread."""
 
-    Attributes:
-        file: of the repertoire.
-        source: how the user named it, for commands that repeat what is shown.
-        request: of recoveries; its selector is chosen first, and its seed is also that of the episodes shown.
-        table: file of the rehearsal; the one next to the repertoire's if there is one, and it is None.
-        threads: of the simulation.
-        log: of a mission to play back.
-    """
-
-    file: Path
-    source: str
+    file: Path  # of the repertoire
+    source: str  # how the user named it, for commands that repeat what is shown
+    # of recoveries; its selector is chosen first, and its seed is also that of the episodes shown
     request: RecoveryRequest = field(default_factory=RecoveryRequest)
+    # file of the rehearsal; the one next to the repertoire's if there is one, and it is None
     table: Path | None = None
-    threads: int | None = None
-    log: Path | None = None
+    threads: int | None = None  # of the simulation
+    log: Path | None = None  # of a mission to play back
 
     def __post_init__(self) -> None:
         self.repertoire: Repertoire = surefoot.load(self.file)
