@@ -151,7 +151,7 @@ class Fitted(MultiPrior):
         A gait of which something is expected is tried before the first search, so that the robot walks soon.
         """
         best, height = int(np.argmax(self.predicted)), self.prior.objectives.max() - self._zero
-        share = (self.predicted[best] - self._zero) / height
+        promise = self.predicted[best] - self._zero
         tried = [tried for tried, _ in self._outcomes]
         cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
         faults = set(cause.split("+"))
@@ -161,8 +161,8 @@ class Fitted(MultiPrior):
             and self._explained >= TRUSTED
             and tried.count(row) == 1
             and len(tried) < self.trials
-            and share < (PREPARED if prepared else GOOD)
-            and (share < _WALKS or len(set(tried)) > 1 or best in tried)
+            and promise < (PREPARED if prepared else GOOD) * height
+            and (promise < _WALKS * height or len(set(tried)) > 1 or best in tried)
             and not self._twin.thinking.hurried()
         )
 
