@@ -39,7 +39,7 @@ class RobotLink(ABC):
         """The newest state, or None if none comes in time; raises LinkError after too long a silence."""
 
     @abstractmethod
-    def _send(self, commands: tuple[MotorCommand, ...]) -> None:
+    def send(self, commands: tuple[MotorCommand, ...]) -> None:
         """Send the command with the number `sent`."""
 
     def act(self, action: np.ndarray) -> None:
@@ -53,13 +53,13 @@ class RobotLink(ABC):
                 what = "rate" if low[joint] <= wanted[joint] <= high[joint] else "range"
                 self._limited[f"{self.face.robot.description.joints[joint]} to its {what}"] += 1
         self.sent += 1
-        self._send(self._told)
+        self.send(self._told)
 
     def damp(self) -> None:
         """Have the robot sink down."""
         self._told = ()
         self.sent += 1
-        self._send(damping_commands(self.face))
+        self.send(damping_commands(self.face))
 
     @property
     def words(self) -> str:

@@ -237,7 +237,7 @@ class RemoteLink(RobotLink):
                 self.refused, self._doubted, self.refusal = self.refused + 1, self._doubted + 1, str(error)
         return None
 
-    def _send(self, commands: tuple[MotorCommand, ...]) -> None:
+    def send(self, commands: tuple[MotorCommand, ...]) -> None:
         message = encode(CommandMessage(session=self._session, seq=self.sent, motor_cmd=commands))
         try:
             self._push.send(message, zmq.NOBLOCK)

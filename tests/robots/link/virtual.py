@@ -30,7 +30,7 @@ class SimulatedLink(RobotLink):
     def observe(self) -> State:
         return self.state
 
-    def _send(self, commands: tuple[MotorCommand, ...]) -> None:
+    def send(self, commands: tuple[MotorCommand, ...]) -> None:
         self._robot.step(commands)
         self.state = self._robot.state(self.sent, "driven" if self._told else "damping", self.sent)
 
