@@ -100,9 +100,7 @@ class Hello(Record):
     feet: Annotated[tuple[str, ...], _MostMotors] = ()  # in the order of `State.foot_force`
     control_step: Annotated[float, Field(ge=0, le=10, strict=True)] = 0.0  # between two states [s]
     model: Annotated[str, Field(max_length=64)] = ""  # hash of the robot's model, see `Interface.model_hash`
-    target_rate: _Gain = (
-        0.0  # that targets keep to, see `robots.description.Description`; 0 where none is declared
-    )
+    target_rate: _Gain = 0.0  # that its YAML declares [rad/s or m/s], 0 if none
     session: Annotated[str, Field(max_length=64)] = ""  # for the commands that follow; "" with `refusal`
     refusal: Annotated[str, Field(max_length=1000)] = ""  # why the robot takes no commands, "" if it does
 
