@@ -1,0 +1,98 @@
+"""How the robots of the zoo walk and recover: `python -m benchmarks.zoo FILE.csv [ROBOT ...]`.
+
+A row for the whole robot, whose damage is empty, and one for each leg dead and lost. Distances are means over ten
+fresh episodes [m], of which some fall. Rows that the file holds are not measured again.
+"""
+
+import csv
+import math
+import sys
+import time
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+import surefoot
+from adapt.recovery import find_incumbent, fresh_episodes
+from repertoire.evaluation.evaluator import Evaluator
+from robots.catalogue import zoo_names
+from robots.deployment.walk import Walk
+from robots.robot import Robot
+from robots.simulation.threads import Threads
+from robots.stance import standing_on_floor
+
+_COLUMNS = (
+    "robot,damage,seed,length,distance,share,falls,aside,turned,"
+    "trials,trial_falls,old_distance,old_falls,cause,probability,cpu"
+).split(",")
+_OPTIONS = {"trials": 8, "seed": 1, "think_episodes": 300}
+
+
+def length(robot: Robot) -> float:
+    """How long the standing robot is along x, by the boxes around its geoms [m]."""
+    model, data = robot.model, mujoco.MjData(robot.model)
+    data.qpos[:] = standing_on_floor(robot).qpos
+    mujoco.mj_forward(model, data)
+    own = model.geom_bodyid > 0
+    along = data.geom_xmat.reshape(-1, 3, 3)[own, 0]  # what each axis of a geom has of x
+    middles = data.geom_xpos[own, 0] + (along * model.geom_aabb[own, :3]).sum(axis=1)
+    halves = (abs(along) * model.geom_aabb[own, 3:]).sum(axis=1)
+    return float((middles + halves).max() - (middles - halves).min())
+
+
+def whole(name: str) -> dict[str, object]:
+    """How the whole robot walks."""
+    repertoire = surefoot.load(name)
+    intact = Evaluator(repertoire, {"intact": repertoire.robot}, backend=Threads(1))
+    episodes = fresh_episodes(intact, find_incumbent(intact, seed=1), 1)
+    walk = Walk.of(episodes)
+    assert walk is not None
+    return {
+        "length": length(repertoire.robot),
+        "distance": walk.ahead,
+        "falls": int(np.count_nonzero(episodes.fell)),
+        "aside": walk.aside,
+        "turned": math.degrees(walk.turned),
+    }
+
+
+def recovered(name: str, damage: str) -> dict[str, object]:
+    """How a recovery goes."""
+    started = time.process_time()
+    found = surefoot.recover(name, damage, threads=1, **_OPTIONS)
+    cause, probability = max(found.diagnosis.items(), key=lambda item: item[1])
+    return {
+        "distance": found.recovered.distance,
+        "share": found.recovered.distance / found.healthy.distance,
+        "falls": found.recovered.falls,
+        "trials": len(found.trials),
+        "trial_falls": found.falls,
+        "old_distance": found.broken.distance,
+        "old_falls": found.broken.falls,
+        "cause": cause,
+        "probability": probability,
+        "cpu": time.process_time() - started,
+    }
+
+
+def main(out: Path, names: list[str]) -> None:
+    """Measure what the file does not hold yet."""
+    rows = list(csv.DictReader(out.open())) if out.exists() else []
+    with out.open("a", newline="") as file:
+        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+        if not rows:
+            writer.writeheader()
+        for name in names or zoo_names():
+            legs = surefoot.load(name).robot.description.legs
+            for damage in ("", *(f"{leg}:{kind}" for kind in ("dead", "lost") for leg in legs)):
+                if (name, damage) in {(row["robot"], row["damage"]) for row in rows}:
+                    continue
+                found = recovered(name, damage) if damage else whole(name)
+                values = {key: f"{v:.4g}" if isinstance(v, float) else v for key, v in found.items()}
+                writer.writerow({"robot": name, "damage": damage, "seed": 1, **values})
+                file.flush()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
