@@ -1,7 +1,7 @@
 """How the robots of the zoo walk and recover: `python -m benchmarks.zoo FILE.csv [ROBOT ...]`.
 
-A row for the whole robot, whose damage is empty, and one for each leg dead and lost. Distances are means over ten
-fresh episodes [m], of which some fall. Rows that the file holds are not measured again.
+A row for the whole robot, whose damage is empty, and one for each leg dead and lost. Distances are means over
+ten fresh episodes [m], of which some fall. Rows that the file holds are not measured again.
 """
 
 import csv
@@ -22,11 +22,8 @@ from robots.robot import Robot
 from robots.simulation.threads import Threads
 from robots.stance import standing_on_floor
 
-_COLUMNS = (
-    "robot,damage,seed,length,distance,share,falls,aside,turned,"
-    "trials,trial_falls,old_distance,old_falls,cause,probability,cpu"
-).split(",")
-_OPTIONS = {"trials": 8, "seed": 1, "think_episodes": 300}
+_WALK = ["length", "distance", "share", "falls", "aside", "turned"]
+_RECOVERY = ["trials", "trial_falls", "old_distance", "old_falls", "cause", "probability", "cpu"]
 
 
 def length(robot: Robot) -> float:
@@ -60,7 +57,7 @@ def whole(name: str) -> dict[str, object]:
 def recovered(name: str, damage: str) -> dict[str, object]:
     """How a recovery goes."""
     started = time.process_time()
-    found = surefoot.recover(name, damage, threads=1, **_OPTIONS)
+    found = surefoot.recover(name, damage, trials=8, seed=1, think_episodes=300, threads=1)
     cause, probability = max(found.diagnosis.items(), key=lambda item: item[1])
     return {
         "distance": found.recovered.distance,
@@ -80,7 +77,7 @@ def main(out: Path, names: list[str]) -> None:
     """Measure what the file does not hold yet."""
     rows = list(csv.DictReader(out.open())) if out.exists() else []
     with out.open("a", newline="") as file:
-        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, ["robot", "damage", "seed", *_WALK, *_RECOVERY], lineterminator="\n")
         if not rows:
             writer.writeheader()
         for name in names or zoo_names():
