@@ -125,8 +125,8 @@ def run_block(language: str, text: str, names: dict[str, Any], robots: ExitStack
             robots.close()
             robots.enter_context(served(arguments))
         elif program == "python" or arguments[0] == "--plugin":  # which would stay registered
-            line = line.replace("surefoot", f"{sys.executable} -m surefoot")
-            line = line.replace("python ", f"{sys.executable} ", 1)
+            start = sys.executable if program == "python" else f"{sys.executable} -m surefoot"
+            line = line.replace(program, start, 1)
             subprocess.run(line, shell=True, check=True)
         else:
             assert program == "surefoot", line

@@ -13,9 +13,9 @@ import pytest
 from adapt import strengthening
 from adapt.rehearsal.storage import read_table
 from adapt.relearning.refinement import RefinementSettings
-from repertoire.storage import repertoires
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.errors import InvalidFileError
+from surefoot import api
 from tests.adapt.rehearsal.small import save_rehearsal
 from tests.adapt.self_model.small_minds import short_gaits
 from tests.surefoot.conftest import names
@@ -57,7 +57,7 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, folder: Path, m
     assert re.search(r"going on after [1-9]\d+ of 160 episodes", out)
     assert names(folder) == sorted([*before, "strong.h5", "strong-rehearsal.h5"])
     with monkeypatch.context() as patch:  # when its rehearsal is saved, but not yet the file
-        patch.setattr(repertoires, "write_repertoire", Mock(side_effect=InvalidFileError("no room")))
+        patch.setattr(api, "write_repertoire", Mock(side_effect=InvalidFileError("no room")))
         assert run(f"{LINE} whole.h5 --damages few.yaml")[0] == 2
     assert {"whole-rehearsal.h5", "whole-unfinished.h5"} < {*names(folder)} - {"whole.h5"}
     assert run(f"{LINE} whole.h5 --damages few.yaml")[0] == 0
