@@ -8,7 +8,7 @@ State of the search                                                    Next tria
 no trial and no fall is left, or many gaits got nowhere                none
 nothing was tried                                                      the incumbent: this notices damage
 a candidate is undecided, and it is time to confirm (`confirms`)       the candidate or the incumbent
-a single trial is left, and the incumbent walks                       none
+a single trial is left, and the incumbent walks                        none
 the selector is satisfied, and the incumbent failed or is to fall      an untried gait expected to do better
 otherwise                                                              what the selector asks for, if at all
 =====================================================================  =====================================
