@@ -53,7 +53,7 @@ def test_malformed_text(text):
         ("front_lft:lost", "leg of the ant 'front_lft' .*'front_left'.*available: front_left, .*, all"),
         ("joint=hip:dead", "joint of the ant 'hip'.*available: front_left_hip, front_left_ankle"),
         ("foot=hip:slip", "foot of the ant 'hip'; available: front_left, back_left"),
-        ("front_left:gone", "kind of damage 'gone'.*available: backlash, bent, dead, .*, weak$"),
+        ("front_left:gone", "kind of damage 'gone'.*available: backlash, bent, .*, dead, .*, weak$"),
     ],
 )
 def test_unknown_names_are_answered_with_the_known(text, message):
