@@ -10,6 +10,7 @@ from adapt.records import LIMPING
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError, UnknownNameError
+from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import MIDWAY
 
@@ -17,6 +18,12 @@ OBJECTIVES = ("progress", "reward")
 PRICE = 0.25  # of a fall at once, as a share of the distance that the healthy robot walks
 # of that price while searching: what walks and falls may learn to last, what stands only stands
 LENIENCY = 0.2
+
+
+def first_part(robot: Robot, share: float = MIDWAY, shortest: float = 2.0) -> int:
+    """Control steps of the first part of an episode: a share of it, and at least the shortest time [s]."""
+    whole = robot.description.episode_steps
+    return min(whole, max(round(share * whole), round(shortest / robot.control_step)))
 
 
 class RecoveryObjective(ABC):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adapt.objective import RecoveryObjective
+from adapt.objective import RecoveryObjective, first_part
 from adapt.records import RefinedGait
 from repertoire.archives.archive import Elites, checked_ranges
 from repertoire.repertoire import Repertoire, Specialists, joined
@@ -144,8 +144,7 @@ class _Search:
         self._rng = np.random.Generator(np.random.SFC64(source))
         self._on_progress, self._hurried, self._generation = on_progress, hurried, 0
         self.whole = robots[0].description.episode_steps
-        shortest = round(settings.shortest / robots[0].control_step)
-        self.short = min(self.whole, max(round(settings.short * self.whole), shortest))
+        self.short = first_part(robots[0], settings.short, settings.shortest)
         self.steps, self.spent, self._budget = self.whole, 0, settings.episodes * self.whole
         self._batch = ModelBatch(*robots)
 

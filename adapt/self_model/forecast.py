@@ -7,14 +7,13 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
 from adapt.gaussian_process import matern_52
+from adapt.objective import first_part
 from adapt.rehearsal.table import Expectations, shrunk_falls
 from adapt.self_model.rating import Model, Rating
 from adapt.self_model.twin import Run, Twin
 from robots.seeds import SeedFamily, derive_seeds
-from robots.simulation.state import MIDWAY
 
 _LEAST = 1e-9
-_SHORTEST = 2.0  # [s] of an episode that is only begun: in less, a robot hardly gets going
 # Which gaits run under a model, and how alike others are taken to be
 _COMPONENTS = 30  # of what was rehearsed
 _MEASURES = 0.3  # weight of the measures next to the components of several conditions
@@ -40,8 +39,7 @@ class Forecast:
         # by model, then by gait: objective and fall of whole episodes, and as the first part of one foretells
         self._whole: dict[str, dict[int, list[tuple[float, bool]]]] = {}
         self._begun: dict[str, dict[int, tuple[float, bool]]] = {}
-        whole, step = twin.parts.robot.description.episode_steps, twin.parts.robot.control_step
-        self._first = min(whole, max(round(MIDWAY * whole), round(_SHORTEST / step)))
+        self._first = first_part(twin.parts.robot)
         self._forecasts: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by model, since it last ran
 
     def widen(self, features: np.ndarray) -> None:
