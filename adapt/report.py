@@ -14,8 +14,7 @@ from adapt.relearning.refinement import keep_gaits
 from repertoire.repertoire import Repertoire, format_cell
 from repertoire.storage.repertoires import write_repertoire
 from robots.files.atomic import write_text
-from robots.rendering.figures import PLAIN, save_figure
-from robots.rendering.palette import BLUE, COLORS, GREEN, GREY, VERMILION
+from robots.rendering.figures import BLUE, COLORS, GREEN, GREY, PLAIN, VERMILION, save_figure
 from robots.simulation.backend import Backend
 from robots.simulation.threads import ALL_CORES
 

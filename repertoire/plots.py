@@ -15,8 +15,7 @@ from scipy.spatial import Voronoi
 from repertoire.problems.record import ProblemRecord
 from repertoire.repertoire import Repertoire, format_cell
 from robots.errors import InvalidValueError
-from robots.rendering.figures import PLAIN, save_figure
-from robots.rendering.palette import BLUE, EMPTY, QUIET
+from robots.rendering.figures import BLUE, EMPTY, PLAIN, QUIET, save_figure
 from robots.words import short
 
 _WIDTH = 6.2  # [inches] of the heat map

@@ -7,8 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from robots.rendering.figures import save_figure
-from robots.rendering.palette import COLORS, EMPTY
+from robots.rendering.figures import COLORS, EMPTY, save_figure
 
 _DASHES = ("-", "--", "-.", ":")
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.damage.library import damage_library
-from adapt.damage.text import damage_from, damaged_robots, parse_damage
+from adapt.damage.text import damage_from, damage_library, damaged_robots, parse_damage
 from adapt.records import Recovery, Trial
 from adapt.requests import (
     CalibrationRequest,
@@ -30,7 +29,7 @@ from repertoire.problems.problem import Problem
 from repertoire.repertoire import Repertoire, Which
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
-from repertoire.training.log import TrainingLog
+from repertoire.training.runs import TrainingLog
 from robots.deployment.walk import WALK_EPISODES, Walk
 from robots.description import Randomization
 from robots.errors import InvalidFileError, InvalidValueError

@@ -11,7 +11,7 @@ from adapt.mission.log import Event
 from adapt.mission.world import World
 from adapt.requests import MissionRequest
 from robots.rendering.camera import Camera
-from robots.rendering.palette import BLUE, GREEN, QUIET, VERMILION
+from robots.rendering.figures import BLUE, GREEN, QUIET, VERMILION
 from robots.rendering.video import open_video
 
 _ROBOT, _MAP, _LINE = (480, 360), (360, 360), 44  # [pixels]

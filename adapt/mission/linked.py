@@ -14,8 +14,8 @@ from robots.attitude import turned_about_z
 from robots.falls import has_fallen, rests_on_feet
 from robots.link.driving import DAMPED, HOLD, RISE, Motion, angles, stands
 from robots.link.keeper import Driver
-from robots.link.legs import LegOdometry
 from robots.link.link import LinkError
+from robots.link.observer import LegOdometry
 from robots.pose import Pose, wrapped_angle
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes

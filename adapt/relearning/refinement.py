@@ -117,6 +117,7 @@ class RefinementSettings(Refiner):
         return _Search(self, robots, **search).run(solutions)
 
 
+@dataclass(eq=False)
 class _Search:
     """A search as `RefinementSettings` says.
 
@@ -126,27 +127,22 @@ class _Search:
         spent: control steps that ran so far.
     """
 
-    def __init__(
-        self,
-        settings: RefinementSettings,
-        robots: Sequence[Robot],
-        *,
-        objective: RecoveryObjective,
-        seed: int,
-        number: int = 0,
-        backend: Backend = ALL_CORES,
-        on_progress: Callable[[float], None] | None = None,
-        hurried: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self._settings, self._robots, self._objective = settings, robots, objective
-        self._seed, self._number, self._backend = seed, number, backend
-        source = np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.REFINEMENT), number))
-        self._rng = np.random.Generator(np.random.SFC64(source))
-        self._on_progress, self._hurried, self._generation = on_progress, hurried, 0
-        self.whole = robots[0].description.episode_steps
-        self.short = first_part(robots[0], settings.short, settings.shortest)
-        self.steps, self.spent, self._budget = self.whole, 0, settings.episodes * self.whole
-        self._batch = ModelBatch(*robots)
+    settings: RefinementSettings
+    robots: Sequence[Robot]
+    objective: RecoveryObjective
+    seed: int
+    number: int = 0
+    backend: Backend = ALL_CORES
+    on_progress: Callable[[float], None] | None = None
+    hurried: Callable[[], bool] = lambda: False
+
+    def __post_init__(self) -> None:
+        source = np.random.SeedSequence(self.seed, spawn_key=(int(SeedFamily.REFINEMENT), self.number))
+        self._rng, self._generation = np.random.Generator(np.random.SFC64(source)), 0
+        self.whole = self.robots[0].description.episode_steps
+        self.short = first_part(self.robots[0], self.settings.short, self.settings.shortest)
+        self.steps, self.spent, self._budget = self.whole, 0, self.settings.episodes * self.whole
+        self._batch = ModelBatch(*self.robots)
 
     def run(self, solutions: np.ndarray) -> Refinement:
         """Search from some gaits, (k, n)."""
@@ -154,7 +150,7 @@ class _Search:
         finalists = np.stack([solutions[0], solutions[start], mean])
         values, fell = self._finals(finalists)
         known = 0 if values[0].mean() >= values[1].mean() else 1
-        gain, best, finals = values[2] - values[known], 2, self._settings.finals
+        gain, best, finals = values[2] - values[known], 2, self.settings.finals
         if gain.mean() <= gain.std(ddof=1) / np.sqrt(finals):
             best = known
         return Refinement(
@@ -172,11 +168,11 @@ class _Search:
         running = [(row, self._strategy(solutions[row])) for row in self._starts(solutions)]
         rounds = max(1, math.ceil(math.log2(len(running))))
         while len(running) > 1:
-            share = self._settings.race * self._budget / (rounds * len(running))
+            share = self.settings.race * self._budget / (rounds * len(running))
             for _, strategy in running:
                 self._advance(strategy, self.spent + share)
             means = np.stack([strategy.mean.astype(np.float32) for _, strategy in running])
-            reached = self._objective.lenient(self.steps).of(self._run(means, self._settings.finals, _START))
+            reached = self.objective.lenient(self.steps).of(self._run(means, self.settings.finals, _START))
             order = np.argsort(-_means(reached, len(running)), kind="stable")
             running = [running[index] for index in order[: (len(running) + 1) // 2]]
         ((start, strategy),) = running
@@ -186,25 +182,25 @@ class _Search:
     def _finals(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Objectives and falls of k gaits in fresh whole episodes, the same for all, (k, f) each."""
         self._last(self.whole)
-        finals = self._settings.finals
+        finals = self.settings.finals
         episodes = self._run(solutions, finals, _FRESH)
-        values, shape = self._objective.of(episodes), (len(solutions), finals)
+        values, shape = self.objective.of(episodes), (len(solutions), finals)
         return values.reshape(shape), episodes.fell.reshape(shape)
 
     def _last(self, steps: int) -> None:
         if steps != self.steps:
-            robots = [robot.with_episode_steps(steps) for robot in self._robots]
+            robots = [robot.with_episode_steps(steps) for robot in self.robots]
             self.steps, self._batch = steps, ModelBatch(*robots)
 
     def _starts(self, solutions: np.ndarray) -> list[int]:
         """Rows of the most promising gait and of those that get furthest, by a few episodes of all."""
-        settings = self._settings
+        settings = self.settings
         rows = np.argsort(-self._distances(solutions, settings.tried), kind="stable")[: settings.finals]
         furthest = rows[np.argsort(-self._distances(solutions[rows], settings.finals), kind="stable")]
         return list(dict.fromkeys([*furthest[: settings.starts - 1].tolist(), 0]))
 
     def _strategy(self, solution: np.ndarray) -> Strategy:
-        settings, controller = self._settings, self._robots[0].controller
+        settings, controller = self.settings, self.robots[0].controller
         sigma = settings.sigma0 or float(np.clip(settings.scale * solution.std(), *controller.step_sizes))
         kind, size = ("cma-es", 16) if len(solution) <= settings.small else ("lm-ma-es", 40)
         (mean,) = controller.bounded(solution[None]).astype(np.float64)
@@ -213,16 +209,16 @@ class _Search:
 
     def _advance(self, strategy: Strategy, until: float) -> None:
         """Go on with a search until so many control steps ran, or nothing is left to learn."""
-        while self.spent < until and not self._hurried():
-            if self.steps == self.short and self.spent >= self._until(self._settings.short_until):
+        while self.spent < until and not self.hurried():
+            if self.steps == self.short and self.spent >= self._until(self.settings.short_until):
                 self._last(self.whole)
             values = self._values(
-                strategy.ask(), lenient=self.spent < self._until(self._settings.lenient_until)
+                strategy.ask(), lenient=self.spent < self._until(self.settings.lenient_until)
             )
             order = np.argsort(-values, kind="stable")
             strategy.tell(order)
-            if self._on_progress:
-                self._on_progress(min(1.0, self.spent / self._budget))
+            if self.on_progress:
+                self.on_progress(min(1.0, self.spent / self._budget))
             if strategy.converged(values[order]):
                 break
 
@@ -232,10 +228,10 @@ class _Search:
 
     def _values(self, samples: np.ndarray, *, lenient: bool) -> np.ndarray:
         """Mean objectives of the samples of a generation, (n,)."""
-        models = min(self._settings.models, len(self._robots))
+        models = min(self.settings.models, len(self.robots))
         self._generation += 1
         episodes = self._run(samples, models, _GENERATION, (self._generation - 1) * models)
-        objective = self._objective.lenient(self.steps) if lenient else self._objective
+        objective = self.objective.lenient(self.steps) if lenient else self.objective
         return _means(objective.of(episodes), len(samples))
 
     def _distances(self, solutions: np.ndarray, count: int) -> np.ndarray:
@@ -245,9 +241,9 @@ class _Search:
 
     def _run(self, solutions: np.ndarray, count: int, use: int, first: int = 0) -> Episodes:
         """Run k gaits, each in the same episodes on the models in turn."""
-        seeds = derive_seeds(self._seed, SeedFamily.REFINEMENT, first, count, self._number, use)
-        models, k = (first + np.arange(count)) % len(self._robots), len(solutions)
-        episodes = self._backend.run(
+        seeds = derive_seeds(self.seed, SeedFamily.REFINEMENT, first, count, self.number, use)
+        models, k = (first + np.arange(count)) % len(self.robots), len(solutions)
+        episodes = self.backend.run(
             self._batch, np.repeat(solutions, count, axis=0), np.tile(seeds, k), models=np.tile(models, k)
         )
         self.spent += int(episodes.steps.sum())

@@ -10,7 +10,7 @@ FILE_NAME = "repertoire.h5"  # of a repertoire in the folder of its run
 class RunFiles:
     """The files of a repertoire.
 
-    Whoever writes one of them holds its lock, see `robots.files.locks`.
+    Whoever writes one of them holds its lock, see `robots.files.atomic`.
     """
 
     repertoire: Path  # holds the elites and the history and, until the run has finished, its last checkpoint

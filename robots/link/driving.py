@@ -18,10 +18,9 @@ from scipy.spatial.transform import Rotation
 from robots.controllers.controller import Actor
 from robots.errors import InvalidValueError
 from robots.falls import has_fallen
-from robots.link.legs import LegOdometry
 from robots.link.link import RobotLink
 from robots.link.messages import State
-from robots.link.observer import Observer
+from robots.link.observer import LegOdometry, Observer
 from robots.motors import Motors
 from robots.pose import Pose, wrapped_angle
 from robots.robot import Robot

@@ -11,6 +11,14 @@ from robots.errors import InvalidValueError
 from robots.files.atomic import replace_file
 from robots.rendering.pictures import check_suffix
 
+# colours of all figures: those of Okabe and Ito, which colour-blind people can tell apart, and greys
+BLUE, ORANGE, GREEN, VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
+PURPLE, SKY, BLACK, GREY = "#cc79a7", "#56b4e9", "#000000", "#777777"
+COLORS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)  # of curves, which also differ in dashes
+QUIET = "#555555"  # of notes and guides
+EMPTY = "#e4e4e4"  # of cells without a solution, and of grids
+
+
 _DPI = 150
 
 # decorates what draws: texts are shown as they are, dollars too, and no setting of the user counts

@@ -58,7 +58,7 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         """Start an episode; see the class about seeds."""
         super().reset(seed=seed)
         episode = int(self.np_random.integers(2**63)) if seed is None else seed
-        return self._stepper.reset(episode), self._info()
+        return self._stepper.reset(episode), info_of(self._stepper)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Simulate one control step; actions are clipped to [-1, 1]."""
@@ -66,7 +66,7 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
         tally = self._stepper.tally
         terminated = bool(tally.terminated)
         observation = self._stepper.state.observation.copy()
-        return observation, float(tally.reward), terminated, over and not terminated, self._info()
+        return observation, float(tally.reward), terminated, over and not terminated, info_of(self._stepper)
 
     def render(self) -> Any:
         """Draw the robot as it is now, (height, width, 3) uint8."""
@@ -84,10 +84,9 @@ class WalkingEnvironment(gymnasium.Env[np.ndarray, np.ndarray]):
             self._camera.close()
             self._camera = None
 
-    def _info(self) -> dict[str, Any]:
-        return {
-            "measures": self._stepper.measures,
-            "distance": self._stepper.progress,
-            "energy": float(self._stepper.tally.energy),
-            "diverged": bool(self._stepper.tally.diverged),
-        }
+
+def info_of(stepper: Stepper) -> dict[str, Any]:
+    """What an environment tells of an episode so far, see `WalkingEnvironment`."""
+    tally = stepper.tally
+    numbers = {"energy": float(tally.energy), "diverged": bool(tally.diverged)}
+    return {"measures": stepper.measures, "distance": stepper.progress, **numbers}

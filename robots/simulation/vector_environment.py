@@ -16,7 +16,7 @@ from robots.compilation import compiled
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.seeds import MOST_SEED
-from robots.simulation.environment import WalkingEnvironment
+from robots.simulation.environment import WalkingEnvironment, info_of
 from robots.simulation.stepper import Stepper, advance
 from robots.simulation.threads import available_cores
 
@@ -132,13 +132,8 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
         return np.stack([stepper.state.observation for stepper in self._steppers])
 
     def _infos(self) -> dict[str, Any]:
-        tallies = [stepper.tally for stepper in self._steppers]
-        return {
-            "measures": np.stack([stepper.measures for stepper in self._steppers]),
-            "distance": np.array([stepper.progress for stepper in self._steppers]),
-            "energy": np.array([float(tally.energy) for tally in tallies]),
-            "diverged": np.array([bool(tally.diverged) for tally in tallies]),
-        }
+        infos = [info_of(stepper) for stepper in self._steppers]
+        return {name: np.stack([info[name] for info in infos]) for name in infos[0]}
 
 
 @compiled()

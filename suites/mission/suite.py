@@ -1,8 +1,8 @@
 """`MissionSuite`: missions on which something breaks, with several answers to it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from math import inf
 from pathlib import Path
@@ -13,9 +13,9 @@ import numpy as np
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
-from adapt.mission.beliefs import Paths
 from adapt.mission.knowledge import thinking_rate
 from adapt.mission.mission import Mission, Response
+from adapt.mission.states import Paths
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
 from adapt.requests import MissionRequest, RecoveryRequest
@@ -27,8 +27,7 @@ from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from suites.markdown import join, save_report
-from suites.mission.report import runs_table, sections
-from suites.mission.results import MissionRecord, measured
+from suites.mission.report import MissionRecord, measured, runs_table, sections
 from suites.records import CaseTrial, RecordSuite
 from suites.requests import MissionStudy
 from suites.suite import Key, case_number
@@ -61,6 +60,7 @@ class MissionSuite(RecordSuite):
     library: Table | None = None  # its rehearsal, if there is one
     damages: tuple[Damage, ...] | None = None  # that happen at 4 s; see `lost_and_dead` for those by default
     request: MissionStudy  # which missions
+    _healthy: dict[str, Paths] = field(default_factory=dict, init=False)  # which this process prepares once
     holds, parse = "mission", staticmethod(partial(validate, MissionRecord))
 
     def identity(self) -> Mapping[str, Any]:
@@ -160,11 +160,6 @@ class MissionSuite(RecordSuite):
         goal = f"To within {self.request.within:g} m of a goal {self.request.goal:g} m ahead"
         text = join(sections(self.repertoire.robot.name, goal, runs := runs_table(results)))
         return save_report(folder, f"{text}\n", decimals=3, missions=runs)
-
-    @cached_property
-    def _healthy(self) -> dict[str, Paths]:
-        """What every mission of this process prepares alike."""
-        return {}
 
 
 def lost_and_dead(robot: Robot) -> list[Damage]:

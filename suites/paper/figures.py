@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from repertoire.plots import draw_profile, stack
-from robots.rendering.figures import PLAIN, save_figure
-from robots.rendering.palette import EMPTY, QUIET
+from robots.rendering.figures import EMPTY, PLAIN, QUIET, save_figure
 from suites.figures import Panels, draw_curve, finish
 from suites.markdown import format_number
 from suites.paper.analysis import Analysis

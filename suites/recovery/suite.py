@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,7 @@ class RecoverySuite(RecordSuite):
     noise: tuple[float, float] = (0.05, 0.02)
     # what each recovery is to do; selectors and seeds are those of the plan, and nothing is confirmed
     request: RecoveryRequest = RECOVERIES
+    _robots: dict[Key, DamagedRobot] = field(default_factory=dict, init=False)  # used last in this process
     holds, parse = "recovery", staticmethod(parse_result)
 
     def identity(self) -> Mapping[str, Any]:
@@ -145,11 +146,6 @@ class RecoverySuite(RecordSuite):
             track.world: draw_faults(track, robot, self.faults, seed=self.seed, listed=self.damages)
             for track in self.tracks
         }
-
-    @cached_property
-    def _robots(self) -> dict[Key, DamagedRobot]:
-        """The robot that this process used last."""
-        return {}
 
     @cached_property
     def _aim(self) -> RecoveryObjective:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan
 from pathlib import Path
@@ -94,6 +94,7 @@ class TransferSuite(RecordSuite):
     repertoires: Mapping[str, Repertoire]  # by name
     # where gaits walk, and what each recovery is to do; its seeds are those of the faults
     request: TransferRequest
+    _stages: dict[str, Stage] = field(default_factory=dict, init=False)  # of this process, by case
     holds, parse = "trial of this study", staticmethod(parse_result)
 
     def identity(self) -> Mapping[str, Any]:
@@ -175,10 +176,6 @@ class TransferSuite(RecordSuite):
             "each": _each(recoveries),
         }
         return save_report(folder, fill(_TEMPLATE, blocks), gaits=gaits, recoveries=recoveries)
-
-    @cached_property
-    def _stages(self) -> dict[str, Stage]:
-        return {}
 
     def _stage(self, trial: TransferTrial) -> Stage:
         """The stage of a trial, which further trials in the same process use again."""

@@ -1,4 +1,4 @@
-"""`runs_table`: every recovery; `sections`: tables of shares of the intact progress in Markdown."""
+"""`TwelveRecord`: how a recovery of a few trials went; `runs_table` and `sections`: the report on all."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from adapt.damage.text import damage_from
+from robots.files.records import Finite
 from suites.markdown import NOTHING, bullets, format_or_dash, heading, table
+from suites.records import TrialRecord, Whole
 from suites.recovery.metrics import mean, summarise
-from suites.twelve.results import TwelveRecord
 
 OLD = "old gait"
 _NOTES = (
@@ -20,6 +21,44 @@ _NOTES = (
     "not included. The first better gait is another one that walked a tenth of the intact progress farther "
     "in a trial than the old one in the first.",
 )
+
+
+class TwelveRecord(TrialRecord):
+    """How a recovery went.
+
+    Attributes:
+        damage: text of what broke.
+        intact: progress of the intact robot with its best gait, a mean over fresh episodes [m].
+        old: the same of that gait on the damaged robot [m].
+        made: the same of the gait in the end [m].
+        falls_after: share of these episodes in which the robot falls.
+        trials: that were made, and how many of them ended in a fall.
+        better_after: seconds until a trial of another gait had walked a tenth of the intact progress farther
+            than the first trial of the old one, walking not included; None if none did [s].
+        seconds: of the whole recovery, walking not included [s].
+        processor: seconds of all processors that it took [s].
+        cause: what the selector holds to be the most probable damage in the end, and how probable.
+    """
+
+    damage: str
+    intact: Finite
+    old: Finite
+    made: Finite
+    falls_after: Finite
+    trials: Whole = 0
+    falls: Whole = 0
+    better_after: Finite | None = None
+    seconds: Finite = 0.0
+    processor: Finite = 0.0
+    cause: str = ""
+    probability: Finite = 0.0
+
+    @property
+    def words(self) -> str:
+        """How it went, in a line."""
+        return (
+            f"{self.method:<30} {self.made:6.2f} of {self.intact:.2f} m  {self.seconds:5.0f} s  {self.damage}"
+        )
 
 
 def runs_table(results: Sequence[TwelveRecord]) -> pd.DataFrame:

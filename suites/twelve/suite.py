@@ -31,8 +31,7 @@ from suites.recovery.suite import WITHOUT, selector_of
 from suites.recovery.tracks import check_damages
 from suites.recovery.trial import DamagedRobot
 from suites.suite import Key, case_number, fault_seed
-from suites.twelve.report import runs_table, sections
-from suites.twelve.results import TwelveRecord
+from suites.twelve.report import TwelveRecord, runs_table, sections
 
 BEST, PREPARED = "best-of-all", "prepared-policy"  # rivals that are no selectors
 RIVALS = (

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import surefoot
-from adapt.damage.library import damage_library
-from adapt.damage.text import parse_damage
+from adapt.damage.text import damage_library, parse_damage
 from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import find_selector, selector_entries
 from repertoire.evaluation.evaluator import Evaluator
@@ -93,7 +92,7 @@ class Explorer:
             "damages": damages,
             "selectors": {one.name: f"{one.summary[0].upper()}{one.summary[1:]}." for one in usable},
             "selector": self.selector,
-            "mission": None if self.mission is None else self.mission.about(),
+            "mission": None if self.mission is None else self.mission.told,
         }
 
     def robot(self, damage: str) -> Robot:

@@ -19,7 +19,7 @@ from adapt.mission.log import Event, read_log, read_poses
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError
-from robots.rendering.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from robots.rendering.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from robots.robot import Robot
 from surefoot.explorer.recording import body_poses, parts_of
 from surefoot.explorer.scene import describe_scene
@@ -55,6 +55,9 @@ class MissionLog:
         repertoire: that it was walked with.
         source: of the repertoire, as the user named it.
         damaged: gives the robot with a damage.
+
+    Attributes:
+        told: what the page needs first: what happened when, a picture of the path, and the command.
     """
 
     def __init__(
@@ -77,8 +80,8 @@ class MissionLog:
                 raise InvalidFileError(f"{log} holds poses of another robot than {source} is for")
         self._source, self._goals = source, np.array(self._asked.goals, float).reshape(-1, 2)
         try:
-            self._told = self._tell()
-            json.dumps(self._told, allow_nan=False)  # facts of events may be of any kind
+            self.told = self._tell()
+            json.dumps(self.told, allow_nan=False)  # facts of events may be of any kind
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InvalidFileError(f"{log} is no log of a mission, or not a whole one") from error
         counts = [robot.model.nbody for robot in self._robots.values()]
@@ -91,10 +94,6 @@ class MissionLog:
         rows = np.searchsorted(known, self._times + self._spacing / 2, side="right") - 1
         every = [(poses, row) for poses in self._poses for row in range(len(poses.times))]
         self._moments = [every[row] for row in np.maximum(rows, 0)]
-
-    def about(self) -> Message:
-        """What the page needs first: what happened when, a picture of the path, and the command."""
-        return self._told
 
     def scene(self) -> Message:
         """All robots of the mission as one, see `describe_scene`; its last body is where the torso is."""

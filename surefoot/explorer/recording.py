@@ -11,9 +11,8 @@ from robots.robot import Robot
 from robots.simulation.stepper import Stepper
 from surefoot.explorer.archive import packed
 
-Row = tuple[
-    np.ndarray, np.ndarray, float
-]  # poses (bodies, 7), which feet touch the floor, height of the curve
+# poses (bodies, 7), which feet touch the floor, height of the curve
+Row = tuple[np.ndarray, np.ndarray, float]
 _FIRST = 8  # rows of the first part: little, so that something is seen at once
 _AFTER = 1.0  # [s] that are still shown after a fall
 

@@ -19,7 +19,7 @@ from repertoire.evaluation.merging import merge
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
 from robots.description import Randomization
-from robots.files.locks import locked
+from robots.files.atomic import locked
 from robots.randomization import read_randomization
 from surefoot.shipped import best_known
 from tests.adapt.rehearsal.small import STEPS
@@ -163,7 +163,7 @@ def test_one_process_at_a_time_works_on_an_output(run, work: Path, monkeypatch) 
         path.write_bytes(b"its result")
         yield
 
-    monkeypatch.setattr("robots.files.locks.locked", late)  # another one ends just before
+    monkeypatch.setattr("robots.files.atomic.locked", late)  # another one ends just before
     code, _, err = run(line)
     assert (code, out.read_bytes()) == (2, b"its result")
     assert "exists already" in err

@@ -25,7 +25,7 @@ from adapt.selectors.catalogue import find_selector
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.files.locks import locked
+from robots.files.atomic import locked
 from surefoot.shipped import repertoire_path
 from tests.adapt.mission.conftest import GOAL
 

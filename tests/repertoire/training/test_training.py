@@ -13,8 +13,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
-from repertoire.training.log import TrainingLog
-from repertoire.training.runs import resume_training, start_training
+from repertoire.training.runs import TrainingLog, resume_training, start_training
 from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.simulation.threads import Threads

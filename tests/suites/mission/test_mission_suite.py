@@ -16,8 +16,7 @@ from robots.errors import InvalidFileError, InvalidValueError
 from robots.pose import Pose
 from suites.markdown import NOTHING, format_interval, format_share
 from suites.mission import suite as suite_module
-from suites.mission.report import runs_table, sections
-from suites.mission.results import MissionRecord, measured
+from suites.mission.report import MissionRecord, measured, runs_table, sections
 from suites.mission.suite import MissionSuite
 from suites.requests import MissionStudy
 from suites.study import Study, run_trial

@@ -16,8 +16,7 @@ from robots.simulation.threads import ALL_CORES
 from suites.requests import FEW_TRIALS
 from suites.study import Study, run_trial
 from suites.twelve import suite as module
-from suites.twelve.report import runs_table
-from suites.twelve.results import TwelveRecord
+from suites.twelve.report import TwelveRecord, runs_table
 from suites.twelve.suite import BEST, PREPARED, TwelveSuite, listed_damages
 from tests.adapt.self_model.small_minds import short_gaits
 from tests.suites.paper.made_results import row
