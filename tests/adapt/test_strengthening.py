@@ -264,7 +264,5 @@ def test_nothing_to_strengthen_is_told_at_once() -> None:
     message = f"nothing to strengthen: under every damage some gait makes 50% .*, and 81% under {DEAD}"
     with pytest.raises(InvalidValueError, match=message):
         strengthening(GAITS, table(), damages=[DEAD])
-    with pytest.raises(InvalidValueError, match="the library holds no damage"):
-        strengthening(GAITS, table().take(["healthy"]))
     with pytest.raises(UnknownNameError, match="condition of the rehearsal"):
         strengthening(GAITS, table(), damages=[MIRRORED])

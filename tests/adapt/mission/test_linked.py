@@ -22,7 +22,7 @@ from adapt.mission.linked import LinkedWorld
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import BackgroundSearch, Searches
 from robots.errors import InvalidValueError
-from robots.link.driving import HOLD, Keeper, Motion
+from robots.link.driving import Keeper, Motion
 from robots.link.keeper import KeeperProcess
 from robots.link.link import LinkError
 from robots.link.simulated import SimulatedRobot
@@ -304,35 +304,3 @@ def test_a_script_without_a_guard_ends_in_a_sentence(tmp_path: Path) -> None:
         assert done.stderr.splitlines()[-1].endswith('does so under `if __name__ == "__main__":`')
         assert done.stderr.count("Traceback") == 1  # of the script itself
         assert not any(was for _, was in stiff)
-
-
-WALKING = """
-import os, signal
-import surefoot
-from robots.link.keeper import KeeperProcess
-from adapt.mission.linked import LinkedWorld
-
-if __name__ == "__main__":
-    gaits = surefoot.load("hexapod")
-    world = LinkedWorld(gaits.robot, KeeperProcess(gaits.robot, "{address}", None))
-    world._on_step = lambda _: world.clock > 0.5 and os.kill(os.getpid(), signal.SIGSTOP)
-    world.drive(3, gaits.gaits.solutions[3], 50)
-"""
-
-
-@pytest.mark.real_time
-def test_a_mission_that_is_stopped_leaves_the_robot_damped(tmp_path: Path) -> None:
-    with watched() as (address, stiff):
-        (tmp_path / "walk.py").write_text(WALKING.format(address=address))
-        with subprocess.Popen([sys.executable, str(tmp_path / "walk.py")]) as process:
-            try:
-                until = time.monotonic() + 120
-                while not any(was for _, was in stiff) and time.monotonic() < until:
-                    time.sleep(0.05)
-                time.sleep(3.0 + HOLD)
-            finally:
-                process.kill()
-        began = next(when for when, was in stiff if was)
-        late = [was for when, was in stiff if when > began + 2.9 + HOLD]
-        assert late
-        assert not any(late)

@@ -26,7 +26,6 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.atomic import locked
-from surefoot.shipped import repertoire_path
 from tests.adapt.mission.conftest import GOAL
 
 Throws = Callable[[float], bool]
@@ -251,18 +250,6 @@ def test_a_mission_in_python_writes_a_log(hexapod, tmp_path: Path) -> None:
     full.symlink_to("/dev/full")
     with pytest.raises(InvalidFileError, match="cannot be written: no space left on device"):
         LogWriter(full, asked).add(events[0])
-
-
-def test_what_the_command_refuses(refused, tmp_path: Path) -> None:
-    refused(
-        [
-            (["hexapod", "--break", "left_front:lost@200"], "does not happen during the mission"),
-            (["ant", "--rehearsal", repertoire_path("ant")], "rehearsal"),
-            (["hexapod", "--log", tmp_path / "no" / "x.jsonl"], "no"),
-            (["hexapod", "--keys", tmp_path], "--robot"),
-        ],
-        "mission",
-    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from adapt.evidence import evidence_names
 from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, survivals
-from repertoire.storage.repertoires import fingerprint, write_repertoire
+from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidFileError, UnknownNameError
 from tests.adapt.rehearsal.small import small_repertoire, small_robot
 from tests.repertoire.storage.test_storage import seal
@@ -57,15 +57,6 @@ def test_what_is_written_is_read_but_for_rounding(tmp_path: Path) -> None:
         assert found.dtype == np.float32
         assert (np.abs(found - expected) <= step / 2 * expected.std(axis=(0, 1))).all(), name
     assert (table.evidence[..., 0] == np.float32(0.1)).all()
-
-
-def test_tables_of_other_repertoires_are_refused(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidFileError, match=r"table\.h5: it is the rehearsal of another repertoire"):
-        read_table(path, small_repertoire(seed=1))
-    other = tmp_path / "repertoire.h5"
-    write_repertoire(other, REPERTOIRE)
-    with pytest.raises(InvalidFileError, match="it is no rehearsal file"):
-        read_table(other, REPERTOIRE)
 
 
 UNSOUND = {  # what the format of all files does not check by itself, and an example of what it does

@@ -112,8 +112,6 @@ def test_map_bo_has_the_constants_of_2015():
 def test_names_and_needs():
     with pytest.raises(UnknownNameError, match=r"unknown selector 'map-ob' .did you mean"):
         make("map-ob")
-    with pytest.raises(InvalidValueError, match="needs a rehearsal of the repertoire"):
-        make("rehearsed", table=None)
     for entry in selector_entries().values():
         assert entry.summary
     with pytest.raises(InvalidValueError, match="the selector 'random' is registered twice, in"):

@@ -69,8 +69,6 @@ def test_a_damaged_robot_or_another_gait_is_refused():
             calibrate(gaits, [(row, trace)], prior=Randomization(friction=(0.5, 1.5)), models=8)
     with pytest.raises(InvalidValueError, match="at least one gait"):
         calibrate(gaits, [])
-    with pytest.raises(InvalidValueError, match="at least 40 models"):
-        calibrate(gaits, [(ROW, damaged)], prior=PRIOR, models=39)
     with pytest.raises(InvalidValueError, match="at least 3 models for 1 parameter, not 2"):
         calibrate(gaits, [(ROW, damaged)], prior=Randomization(friction=(0.5, 1.5)), models=2)
 
@@ -87,9 +85,6 @@ def test_a_file_holds_it(tmp_path):
     newer = dataclasses.replace(robot, xml=robot.xml.replace("</mujoco>", "<!-- --></mujoco>"))
     with pytest.raises(InvalidFileError, match="another version, hexapod"):
         read_calibration(path, newer)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(InvalidFileError):
-        read_calibration(path, robot)
 
 
 def test_models_for_training_are_those_of_the_calibration():

@@ -257,12 +257,10 @@ def test_targets_keep_to_their_joints_whatever_a_runtime_does(robot: Robot) -> N
 @pytest.mark.parametrize(
     ("robot", "message"),
     [
-        (load_robot("ant"), "front_left_hip of ant is told torques"),
-        (load_robot("quadruped"), "knows no heading"),
         (quadruped("{terms: [gravity, {term: clock, period: 0.6}]}"), "knows no clock"),
         (limited(load_robot("hexapod"), 3.0), "declares a target_rate of 3"),
     ],
-    ids=["torques", "heading", "clock", "rate"],
+    ids=["clock", "rate"],
 )
 def test_what_unitrees_runtime_has_not_is_refused(robot: Robot, message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):

@@ -224,10 +224,6 @@ def test_wrong_ends_are_told(gait):
     for wrong in ("127.0.0.1:6000", "tcp://127.0.0.1:99", "ipc://robot", "tcp://:6000"):
         with pytest.raises(InvalidValueError, match="must be tcp://HOST:PORT"):
             RemoteLink(robot, wrong)
-    with pytest.raises(InvalidValueError, match="can be reached by others"):
-        RemoteLink(robot, "tcp://192.168.1.7:6000")
-    with pytest.raises(InvalidValueError, match="can be reached by others"):
-        RobotServer(SimulatedRobot(robot, robot), "tcp://0.0.0.0:6000")
 
 
 @pytest.mark.parametrize(

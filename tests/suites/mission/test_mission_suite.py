@@ -12,7 +12,7 @@ from adapt.damage.text import parse_damage
 from adapt.mission.log import Event
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
 from robots.pose import Pose
 from suites.markdown import NOTHING, format_interval, format_share
 from suites.mission import suite as suite_module
@@ -105,21 +105,6 @@ def test_missions_run_and_are_reported(repertoire, tmp_path: Path, monkeypatch) 
     assert found["distance-gap-001", "oracle"].distance != told.distance
     report = study.report(study.results())[1].read_text()
     assert "| nominal | lost | oracle | 1 |" in report
-
-
-def test_results_are_kept_and_nothing_else_is_read(repertoire, tmp_path: Path) -> None:
-    lost = [parse_damage(f"{leg}:lost", repertoire.robot) for leg in ("left_rear", "right_rear")]
-    ours, others = (suite_of(repertoire, damage) for damage in lost)
-    known = {"method": "mission", "number": 0, "seed": 3, "seconds": 20.0, "distance": 5.0}
-    record, path = MissionRecord(case="goal-001", damage="left_rear:lost", **known), tmp_path / "mission.json"
-    ours.write(path, record)
-    assert ours.read(path) == record
-    with pytest.raises(InvalidFileError, match="of left_rear:lost, not of right_rear:lost"):
-        others.read(path)
-    for text in ("[]", "{}", path.read_text().replace("20.0", '"long"')):
-        path.write_text(text)
-        with pytest.raises(InvalidFileError, match="holds no mission"):
-            ours.read(path)
 
 
 def record(case: str, damage: str, seconds: float, reached: bool) -> MissionRecord:

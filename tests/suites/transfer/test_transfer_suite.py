@@ -162,7 +162,6 @@ def test_damaged_files_are_refused(repertoire, tmp_path) -> None:
     figures = dict.fromkeys(("best", "old gait", "recovered", "old gait falls", "falls", "explained"), 1.0)
     figures |= {"right part": True, "damage": "front_left:dead", "diagnosis": ""}
     for record, message in (
-        ([], "holds no trial of this study"),
         ({"case": "small-lag", "method": "gaits"}, "holds no trial of this study"),
         (sound | {"figures": figures | {"best": "much"}}, '"best" must be a number'),
         (sound | {"figures": figures | {"diagnosis": 1.0}}, '"diagnosis" must be a text'),
