@@ -1,6 +1,7 @@
-"""PPO of Stable-Baselines3 on many robots that are simulated together: `pip install stable-baselines3`.
+"""PPO of Stable-Baselines3 on many robots that are simulated together, and its policy as an ONNX file.
 
-python examples/learn_with_sb3.py [ENVIRONMENT] [STEPS] [ROBOTS]
+pip install stable-baselines3 onnx onnxscript
+python examples/learn_with_sb3.py [ENVIRONMENT] [STEPS] [ROBOTS] [FILE]
 """
 
 import sys
@@ -8,10 +9,11 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import torch
 from gymnasium.vector import AutoresetMode
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 import surefoot.environments  # noqa: F401 (registers them)
 
@@ -61,15 +63,37 @@ class Robots(VecEnv):
         return [False] * len(list(self._get_indices(indices)))
 
 
-def main(name: str = "surefoot/QDWalker-v0", steps: str = "20000", robots: str = "16") -> None:
-    """Learn, and print the mean return of an episode of each robot before and after."""
-    environment = VecMonitor(Robots(name, int(robots)))
-    options: Any = {"n_steps": 64, "batch_size": 64, "learning_rate": 1e-3, "device": "cpu", "seed": 1}
-    model = PPO("MlpPolicy", environment, **options)
+class Normalised(torch.nn.Module):
+    """The policy, from observations as robots make them to actions, which the robot limits to -1 and 1."""
+
+    def __init__(self, model: PPO, seen: VecNormalize) -> None:
+        super().__init__()
+        self.policy, self.limit = model.policy, seen.clip_obs
+        spread = np.sqrt(seen.obs_rms.var + seen.epsilon)
+        self.mean, self.spread = (torch.tensor(x, dtype=torch.float32) for x in (seen.obs_rms.mean, spread))
+
+    def forward(self, observation: torch.Tensor) -> Any:
+        """Actions, values and the logarithms of their probabilities, as the documentation exports them."""
+        normalised = ((observation - self.mean) / self.spread).clamp(-self.limit, self.limit)
+        return self.policy(normalised, deterministic=True)
+
+
+def main(
+    name: str = "surefoot/QDWalker-v0", steps: str = "20000", robots: str = "16", file: str = ""
+) -> None:
+    """Learn, print the mean return of an episode of each robot before and after, and write the policy."""
+    environment = VecNormalize(VecMonitor(Robots(name, int(robots))))
+    options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
+    small: Any = {"net_arch": [64, 64], "log_std_init": -1.0}
+    model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)
     before = evaluate_policy(model, environment, int(robots))[0]
     model.learn(int(steps))
+    environment.training = False
     after = evaluate_policy(model, environment, int(robots))[0]
     print(f"mean return: {before:.1f} before, {after:.1f} after {model.num_timesteps} steps")
+    if file:
+        seen = torch.zeros(1, *environment.observation_space.shape)
+        torch.onnx.export(Normalised(model, environment), (seen,), file, input_names=["obs"], dynamo=False)
     environment.close()
 
 

@@ -13,9 +13,9 @@ from robots.controllers.mlp import linear, tanh
 from robots.errors import InvalidFileError, installed
 
 MOST_BYTES = 64 << 20  # of an ONNX file
-_LINEAR, _ADD, _MULTIPLY, _CLIP = range(4)
+_LINEAR, _SCALE, _CLIP = range(3)
 # what a unit makes of its input x, with a constant a that some of them have
-_RELU, _TANH, _SIGMOID, _SWISH, _ELU = range(4, 9)
+_RELU, _TANH, _SIGMOID, _SWISH, _ELU = range(3, 8)
 _ACTIVATIONS = {
     "Relu": (_RELU, 0.0),
     "LeakyRelu": (_RELU, 0.01),
@@ -24,7 +24,8 @@ _ACTIVATIONS = {
     "Elu": (_ELU, 1.0),
 }
 _WRITTEN = {number: name for name, (number, _) in _ACTIVATIONS.items() if number != _RELU}
-_PASSES = ("Identity", "Dropout", "Flatten", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Transpose")
+# steps that leave the numbers of a row as they are, whatever their further inputs, such as shapes, say
+_PASSES = ("Identity", "Dropout", "Flatten", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Expand")
 
 
 class Layer(NamedTuple):
@@ -33,8 +34,8 @@ class Layer(NamedTuple):
     kind: int
     inputs: int
     outputs: int
-    # float32: weights (inputs, outputs) and biases of a linear layer; what is added or multiplied; lower and
-    # then upper limits; the constant of an activation
+    # float32: weights (inputs, outputs) and biases of a linear layer; factors and then what is added; lower
+    # and then upper limits; the constant of an activation
     values: np.ndarray
 
 
@@ -68,8 +69,9 @@ class Network:
                 row = graph.of("Gemm", row, weights[:-1], weights[-1])
             elif layer.kind == _CLIP:
                 row = graph.clipped(row, *values.reshape(2, -1))
-            elif layer.kind in (_ADD, _MULTIPLY):
-                row = graph.of("Add" if layer.kind == _ADD else "Mul", row, values)
+            elif layer.kind == _SCALE:
+                factors, added = values.reshape(2, -1)
+                row = graph.of("Add", graph.of("Mul", row, factors), added)
             elif layer.kind == _SWISH:
                 row = graph.of("Mul", row, graph.of("Sigmoid", row))
             else:
@@ -94,12 +96,9 @@ def run_network(
         if kind == _LINEAR:
             linear(constants, start, inputs, outputs, there, other)
             there, other = other, there
-        elif kind == _ADD:
+        elif kind == _SCALE:
             for i in range(inputs):
-                there[i] += constants[start + i]
-        elif kind == _MULTIPLY:
-            for i in range(inputs):
-                there[i] *= constants[start + i]
+                there[i] = constants[start + i] * there[i] + constants[start + inputs + i]
         elif kind == _CLIP:
             for i in range(inputs):
                 there[i] = min(max(there[i], constants[start + i]), constants[start + inputs + i])
@@ -162,7 +161,7 @@ def read_network(content: bytes, origin: str) -> Network:
         raise OtherGraphError(f"{origin} is no feed-forward network: {found}")
     if not all(np.isfinite(layer.values).all() for layer in found if layer.kind != _CLIP):
         raise InvalidFileError(f"{origin} has weights that are not finite")
-    return Network(found or (Layer(_ADD, width, width, np.zeros(width, np.float32)),))
+    return Network(found or (_scale(width, 1, 0),))
 
 
 def read_metadata(content: bytes) -> dict[str, str]:
@@ -190,7 +189,8 @@ def _numbers(tensor: Any, origin: str) -> np.ndarray:
     from onnx import TensorProto, numpy_helper
 
     if tensor.data_location == TensorProto.EXTERNAL:
-        raise InvalidFileError(f"{origin} keeps its weights in another file: export it as one file")
+        advice = "export it as one, by torch.onnx.export(..., external_data=False)"
+        raise InvalidFileError(f"{origin} keeps its weights in another file: {advice}")
     try:
         return np.asarray(numpy_helper.to_array(tensor))
     except (ValueError, TypeError) as error:
@@ -215,6 +215,8 @@ def _follow(
             raise _UnreadError(f"it has the step {node.op_type} on constants")
         else:
             parts = [constants.get(name, chains.get(name)) for name in node.input if name]
+            if node.op_type in _PASSES and isinstance(parts[0], tuple):
+                parts = parts[:1]
             unread = next((part for part in parts if isinstance(part, _UnreadError)), None)
             if unread:
                 raise unread
@@ -233,20 +235,16 @@ def _extended(
     kind, chain = node.op_type, next(part for part in parts if isinstance(part, tuple))
     size = chain[-1].outputs if chain else width
     others = [part for part in parts if part is not chain]
-    if kind in _PASSES:
+    if kind in _PASSES and (kind != "Expand" or size > 1):  # of one number it can make many
         return (chain,)
     if kind in _ACTIVATIONS:
         number, a = _ACTIVATIONS[kind]
         return ((*chain, _layer(number, size, [attributes.get("alpha", a)])),)
     if kind in ("Gemm", "MatMul"):
         return ((*chain, _linear_layer(kind, parts, attributes, size)),)
-    if kind == "Clip":
-        low, high = (*others, None, None)[:2] if others else (attributes.get("min"), attributes.get("max"))
-        limits = [
-            _spread(-np.inf if low is None else low, size),
-            _spread(np.inf if high is None else high, size),
-        ]
-        return ((*chain, _layer(_CLIP, size, np.concatenate(limits))),)
+    if kind == "Clip" and len(others) == 2:
+        low, high = others
+        return ((*chain, _layer(_CLIP, size, np.concatenate([_spread(low, size), _spread(high, size)]))),)
     if kind in ("Add", "Sub", "Mul", "Div"):
         return (_arithmetic(kind, parts, size),)
     if kind == "Split":
@@ -256,6 +254,10 @@ def _extended(
 
 def _layer(kind: int, size: int, values: Any) -> Layer:
     return Layer(kind, size, size, np.asarray(values, np.float32).reshape(-1))
+
+
+def _scale(size: int, factor: Any, added: Any) -> Layer:
+    return _layer(_SCALE, size, np.concatenate([_spread(factor, size), _spread(added, size)]))
 
 
 def _spread(value: Any, size: int) -> np.ndarray:
@@ -290,31 +292,20 @@ def _arithmetic(kind: str, parts: Sequence[Any], size: int) -> _Chain:
         if kind not in ("Add", "Mul"):
             raise _UnreadError(f"it has the step {kind} of a constant by what depends on the observation")
         first, second = second, first
-    values = _spread(second, size)
+    values = np.asarray(second, np.float32)
     if kind in ("Add", "Sub"):
-        return (*first, _layer(_ADD, size, values if kind == "Add" else -values))
-    return (*first, _layer(_MULTIPLY, size, values if kind == "Mul" else 1 / values))
+        return (*first, _scale(size, 1, values if kind == "Add" else -values))
+    return (*first, _scale(size, values if kind == "Mul" else 1 / values, 0))
 
 
 def _split(
     node: Any, chain: _Chain, size: int, others: Sequence[np.ndarray], attributes: Mapping[str, Any]
 ) -> tuple[_Chain, ...]:
+    """The chains to parts of the outputs of a linear layer."""
+    *before, last = chain or (None,)
     sizes = others[0].tolist() if others else attributes.get("split")
     sizes = sizes or [size // len(node.output)] * len(node.output)
-    if attributes.get("axis", 0) == 0 or sum(sizes) != size:
+    if not last or last.kind != _LINEAR or attributes.get("axis", 0) == 0 or sum(sizes) != size:
         raise _UnreadError("it splits something else than the numbers of a layer")
-    return tuple(
-        _chosen(chain, size, range(end - count, end))
-        for count, end in zip(sizes, np.cumsum(sizes), strict=True)
-    )
-
-
-def _chosen(chain: _Chain, size: int, numbers: Sequence[int]) -> _Chain:
-    """A chain of which only some numbers are of use."""
-    if chain and chain[-1].kind == _LINEAR:
-        last = chain[-1]
-        values = last.values.reshape(last.inputs + 1, size)[:, list(numbers)]
-        return (*chain[:-1], Layer(_LINEAR, last.inputs, len(numbers), values.reshape(-1)))
-    chooser = np.zeros((size + 1, len(numbers)), np.float32)
-    chooser[list(numbers), range(len(numbers))] = 1
-    return (*chain, Layer(_LINEAR, size, len(numbers), chooser.reshape(-1)))
+    parts = np.split(last.values.reshape(last.inputs + 1, size), np.cumsum(sizes)[:-1], axis=1)
+    return tuple((*before, Layer(_LINEAR, last.inputs, part.shape[1], part.reshape(-1))) for part in parts)

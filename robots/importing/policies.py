@@ -149,10 +149,9 @@ def _map(given: _Given, observes: str | Path) -> PolicyMap:
     if text in MAPS:
         try:
             return validate(PolicyMap, MAPS[text](given))
-        except KeyError as error:
-            raise InvalidValueError(f"{given.path} is no policy of {text}: {error} is missing") from error
-        except (ValueError, TypeError, IndexError) as error:
-            raise InvalidValueError(f"{given.path} is no policy of {text}: {one_line(error)}") from error
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            said = one_line(error) + " is missing" * isinstance(error, KeyError)
+            raise InvalidValueError(f"{given.path} is no policy of {text}: {said}") from error
     if not text.endswith((".yaml", ".yml")):
         raise UnknownNameError("map of what a policy observes", text, MAPS)
     with naming(text):

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from robots.controllers.policy import Observed, PolicyDescription
+from robots.controllers.policy import PolicyDescription
 from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.stepper import Stepper
 
-_Scaled = TypeVar("_Scaled", Observed, PolicyDescription)
 _SECONDS = 10.0
 _SOON = 3.0  # [s] before which a fall is one at once
 _FOLLOWS = 0.5  # share of the commanded speed from which a policy counts as following it
@@ -95,7 +94,7 @@ def _variants(robot: Robot) -> Iterator[tuple[str, PolicyDescription]]:
         yield f"the scale of actions: it walks with {factor:g} times that", _scaled(own, factor)
 
 
-def _scaled(record: _Scaled, factor: float) -> _Scaled:
+def _scaled(record: Any, factor: float) -> Any:
     return record.model_copy(update={"scale": (factor * np.asarray(record.scale)).tolist()})
 
 

@@ -113,9 +113,14 @@ def test_networks_do_what_onnxruntime_does(name):
 
 def test_what_is_no_feed_forward_network_is_refused_with_its_step():
     last, weights = linear("last", "obs", "h", INPUTS, 4)
+    one, single = linear("one", "obs", "h", INPUTS, 1)
+    weights += single
     for nodes, said in (
         ([last, ("Softmax", ["h"], ["y"], {})], "the step Softmax"),
         ([last, ("Mul", ["h", "h"], ["y"], {})], "two parts that both depend on the observation"),
+        ([one, ("Expand", ["h"], ["y"], {})], "the step Expand"),
+        ([last, ("Shape", ["obs"], ["s"], {}), ("Expand", ["last.b", "s"], ["y"], {})], "the step Shape"),
+        ([last, ("Clip", ["h", "last.b"], ["y"], {})], "the step Clip"),
         ([last, ("Split", ["h"], ["a", "b"], {"axis": 0}), ("Tanh", ["a"], ["y"], {})], "splits something"),
         (
             [last, ("Identity", ["last.b"], ["b"], {}), ("Add", ["h", "b"], ["y"], {})],
