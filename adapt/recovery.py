@@ -277,13 +277,16 @@ def _trials(
 def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
     """Row of the controller that the intact robot walks with.
 
-    It is the best elite of a corrected repertoire. In another one the highest objective may be that of a
-    single lucky episode: of the 20 elites with the highest ones it is the one with the highest mean over ten
-    fresh episodes.
+    It is the policy alone where gaits were trained around one, or the best elite of a corrected repertoire.
+    In another one the highest objective may be that of a single lucky episode: of the 20 elites with the
+    highest ones it is the one with the highest mean over ten fresh episodes.
     """
-    if evaluator.repertoire.spread is not None:
-        return evaluator.repertoire.best()
-    candidates = np.argsort(-evaluator.repertoire.elites.objectives, kind="stable")[:_CANDIDATES]
+    repertoire = evaluator.repertoire
+    if repertoire.specialists is not None and repertoire.specialists.known.any():
+        return len(repertoire.elites) + int(np.argmax(repertoire.specialists.known))
+    if repertoire.spread is not None:
+        return repertoire.best()
+    candidates = np.argsort(-repertoire.elites.objectives, kind="stable")[:_CANDIDATES]
     seeds = derive_seeds(seed, SeedFamily.INCUMBENT, 0, PERFORMANCE_EPISODES)
     objectives, _ = objectives_and_falls(evaluator, candidates, seeds)
     return int(candidates[np.argmax(objectives.mean(axis=1))])

@@ -22,6 +22,7 @@ from robots.words import short, version_words
 if TYPE_CHECKING:
     import pandas
 
+WHOLE = ("healthy",)  # what a gait is kept for that is for no damage
 _DECILE = 0.1
 _WIDTH = 110  # of a line that outlines a repertoire [characters]
 Which = tuple[int, ...] | int | Literal["best"]  # cell or row of a gait, or the best elite
@@ -95,6 +96,11 @@ class Specialists:
 
     def __len__(self) -> int:
         return len(self.gaits)
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which of them are for no damage, but were known before the training: a policy of others, (s,)."""
+        return np.array([texts == WHOLE for texts in self.damages]) & (self.episodes == 0)
 
 
 def joined(first: Elites, second: Elites) -> Elites:
@@ -342,6 +348,7 @@ class Repertoire:
             episodes = found.episodes[number]
             made = f"refined from cell {parent} in {episodes:,} episodes"
             origin = made if episodes else f"a mirror image, descends from cell {parent}"
+            origin = "the policy alone, around which gaits were trained" if found.known[number] else origin
             facts[f"  row {first + number}"] = f"{self.speciality(first + number)}, {origin}"
         return facts
 

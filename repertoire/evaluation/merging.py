@@ -60,7 +60,7 @@ def _check(repertoires: Sequence[Repertoire], names: Sequence[str]) -> None:
     for name, one in zip(names, repertoires, strict=True):
         if one.spread is not None:
             raise InvalidValueError(f"{name} was corrected: merge the originals, and correct what comes out")
-        if one.specialists is not None:
+        if one.specialists is not None and not one.specialists.known.all():
             raise InvalidValueError(
                 f"{name} has specialists: merge the originals, and strengthen what comes out"
             )

@@ -69,6 +69,8 @@ class Locomotion(Problem):
         )
         self.normaliser = Normaliser(robot.observation_dim, controller.fold, controller.unfold)
         self.policy_layers = controller.layers
+        if controller.walks_first:
+            self.known = controller.initial(np.random.default_rng(0))[None]
         self.sigma0 = controller.sigma0
         self.archive = robot.description.archive
         self.min_objective = robot.description.min_objective.value

@@ -41,6 +41,7 @@ class Problem(ABC):
         stochastic: whether the result of a solution depends on its seed.
         normaliser: how solutions take up statistics of what their controllers observe; None for a problem
             without observations, of which none can be requested.
+        known: a solution that repertoires keep whatever else is found, (1, solution_dim); None without one.
         policy_layers: units of each layer of the networks that the solutions are, see `Controller.layers`,
             where transitions can be requested; empty for other problems.
     """
@@ -52,6 +53,7 @@ class Problem(ABC):
     sigma0: float = 0.02
     stochastic: bool = True
     normaliser: Normaliser | None = None
+    known: np.ndarray | None = None
     policy_layers: tuple[int, ...] = ()
 
     @property

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from repertoire.algorithms.catalogue import start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
+from repertoire.archives.archive import Elites
 from repertoire.execution.running import one_blas_thread, run_with_checkpoints, software_versions
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.problem import Problem
-from repertoire.repertoire import Repertoire
+from repertoire.repertoire import WHOLE, Repertoire, Specialists
 from repertoire.storage.repertoires import write_repertoire
 from repertoire.strategies.strategy import STOPS
 from robots.errors import InvalidValueError
@@ -22,6 +23,7 @@ from robots.evaluations import Evaluations
 from robots.files.atomic import check_writable
 from robots.seeds import SeedFamily, derive_seeds, search_seed
 
+_KNOWN_EPISODES = 10  # by which a solution that is known beforehand is measured
 _WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been compiled
 
 
@@ -184,7 +186,21 @@ class Training:
             thresholds=self.search.soft.thresholds,
             history={name: np.array(column) for name, column in self.history.items()},
             versions=self.saved_by | software_versions() | self.problem.differences,
+            specialists=self._known,
         )
+
+    @cached_property
+    def _known(self) -> Specialists | None:
+        """The problem's `known` solution, which competes for no cell, in episodes like those of training."""
+        if (known := self.problem.known) is None:
+            return None
+        seeds = derive_seeds(self.settings.seed, SeedFamily.EVALUATION, 0, _KNOWN_EPISODES)
+        found = self.problem.evaluate(np.repeat(known, _KNOWN_EPISODES, axis=0), seeds)
+        objectives = np.where(found.diverged, self.settings.min_objective, found.objectives)
+        measures = np.nan_to_num(found.measures).mean(axis=0, keepdims=True)
+        cells = self.search.result.cells_of(measures)
+        gait = Elites(cells, known, objectives.mean(keepdims=True), measures)
+        return Specialists(gait, cells, np.zeros(1, np.int64), (WHOLE,))
 
     def save(self, path: Path) -> None:
         """Write the repertoire to a file, and unless the run has finished what is needed to go on."""

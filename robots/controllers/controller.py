@@ -58,6 +58,7 @@ class Controller(ABC):
         step_sizes: least and greatest step size with which a search begins that refines a gait.
         tries: how many initial controllers a search compares, to start from the best of them.
         closed_loop: whether actions depend on observations.
+        walks_first: whether an `initial` one walks already, as a policy that others trained does.
         blends: whether a gait takes over from another one gently in `change`, so that nobody needs to ramp.
         layers: units of each layer of an `MLP`, from the observation to the action; empty for others.
         kernel: `kernel(sizes, memory, parameters, observation, step, action)` writes an action, and numba can
@@ -72,6 +73,7 @@ class Controller(ABC):
     tries: int = 1
     closed_loop: ClassVar[bool] = True
     layers: tuple[int, ...] = ()
+    walks_first: ClassVar[bool] = False
     blends: ClassVar[bool] = False
     kernel: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], None]
 

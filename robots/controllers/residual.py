@@ -195,7 +195,7 @@ class Residual(Controller):
 
     sigma0 = 0.4
     step_sizes = (0.4, 0.4)
-    blends = True
+    walks_first = blends = True
     kernel = staticmethod(_act)
 
     def __eq__(self, other: object) -> bool:

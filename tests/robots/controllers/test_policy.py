@@ -3,15 +3,16 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 
 import surefoot
 from robots.controllers.controller import Actor, Policy
 from robots.controllers.foreign import POLICIES
+from robots.controllers.network import Network
 from robots.errors import InvalidFileError, InvalidRobotError, InvalidValueError, UnknownNameError
 from robots.importing.policies import with_policy
 from robots.robot import Robot, load_robot, read_robot, robot_from_text
@@ -22,6 +23,7 @@ from tests.robots.stepping import begun, check_whole_and_stepped
 
 onnxruntime = pytest.importorskip("onnxruntime")
 JOINTS, HISTORY, PERIOD = 12, 3, 0.7
+PPO = Path(__file__).with_name("quadruped_ppo.onnx")
 # as the map below has them: of three steps each, the last one last
 TERMS = {
     "gyroscope": 3,
@@ -211,17 +213,19 @@ def test_policies_that_do_not_fit_are_refused_with_what_does_not(tmp_path: Path)
             with_policy(own, path, observes)
 
 
-def test_a_policy_of_a_robot_of_ours_acts_as_it_is(tmp_path: Path) -> None:
-    ant, path = load_robot("ant"), tmp_path / "policy.onnx"
-    path.write_bytes(policy(ant.observation_dim, ant.action_dim))
-    made, session = (
-        with_policy(ant, path, "sb3"),
-        onnxruntime.InferenceSession(policy(ant.observation_dim, ant.action_dim)),
-    )
-    seen = np.random.default_rng(5).normal(size=ant.observation_dim).astype(np.float32)
-    action = made.controller.act(made.controller.initial(np.random.default_rng(0)), seen, 0)
-    np.testing.assert_allclose(action, session.run(None, {"obs": seen[None]})[0][0], atol=1e-5)
-    onnx.checker.check_model(onnx.load_model_from_string(made.files["policy.onnx"]))
+def test_a_policy_that_ppo_trained_runs_and_acts_as_onnxruntime_does() -> None:
+    """How Stable-Baselines3 made it is told next to it."""
+    robot, session = with_policy(load_robot("quadruped"), PPO, "sb3"), onnxruntime.InferenceSession(PPO)
+    assert isinstance(robot.controller.network, Network)  # or else onnxruntime would judge itself
+    zeros, stepper, actor = np.zeros(45, np.float32), begun(robot, 3), Actor(robot.controller)
+    for step in range(robot.description.episode_steps):
+        seen = stepper.state.observation.copy()
+        action = actor(zeros, seen, step)
+        expected = np.clip(session.run(None, {"obs": seen[None]})[0][0], -1, 1)
+        np.testing.assert_allclose(action, expected, atol=1e-5)
+        stepper.step(action)
+    assert stepper.tally.ahead > 20
+    assert not stepper.tally.fell
 
 
 def recurrent() -> bytes:
@@ -275,10 +279,16 @@ def test_a_function_is_a_policy_whose_gaits_walk_break_and_are_read_again(tmp_pa
     trained = surefoot.train(
         own, policy=linear, evaluations=8, batch_size=8, emitters=1, episode_steps=20, out=tmp_path / "run"
     )
+    flattered = replace(trained.elites, objectives=trained.elites.objectives + 100)
     found = surefoot.recover(
-        trained, "front_left:dead", trials=1, think_episodes=1, rehearsal=False, refine=0
-    )
-    assert len(found.trials) == 1
+        replace(trained, elites=flattered), "front_left:dead",
+        trials=1, think_episodes=1, rehearsal=False, refine=0,
+    )  # fmt: skip
+    alone = len(trained.elites)  # the row of the policy alone, whatever else there is
+    assert [trial.row for trial in found.trials] == [found.incumbent] == [alone]
+    assert not trained.gaits.solutions[alone].any()
+    assert "policy alone" in trained.facts()[f"  row {alone}"]
+    assert len(surefoot.merge(trained)) == len(trained)
     assert surefoot.load(tmp_path / "run").robot.controller == made.controller
     POLICIES.pop("linear")
     with pytest.raises(InvalidFileError, match="'linear' is a function that is not registered"):
