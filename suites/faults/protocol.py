@@ -26,6 +26,12 @@ class Case(Record):
     name: str = INTACT
     stages: tuple[tuple[float, str], ...] = ()
 
+    @property
+    def left(self) -> str:
+        """What is wrong in the end; "" of a fault that heals, and without one."""
+        texts = [text for _, text in self.stages]
+        return "" if HEALTHY in texts else "".join(texts[-1:])
+
     def changes(self, robot: Robot) -> tuple[PlannedChange, ...]:
         """What happens to the robot in an episode."""
         return tuple(PlannedChange(time, text, parse_damage(text, robot)) for time, text in self.stages)

@@ -9,22 +9,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adapt.damage.text import parse_damage
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import Stretch
+from adapt.records import Recovery
+from adapt.recovery import find_incumbent, recover
+from adapt.rehearsal.table import Table
+from adapt.requests import RecoveryRequest
+from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
+from repertoire.storage.repertoires import fingerprint
 from robots.controllers.policy import PolicyDescription
-from robots.errors import InvalidFileError, InvalidValueError
+from robots.errors import InvalidValueError
+from robots.files.atomic import write_text
 from robots.files.records import validate
 from robots.importing.policy_check import commanded
+from robots.pose import Pose
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
+from robots.simulation.backend import Backend
 from suites.faults.protocol import Case, Command, Protocol
-from suites.faults.report import FaultRecord, runs_table, sections
+from suites.faults.report import FaultRecord, page, runs_table, sections
 from suites.markdown import join, save_report
 from suites.records import CaseTrial, RecordSuite
 from suites.suite import Key, case_number
 
 _PATH = (0.0, 0.7, -0.7, 0.0)  # [rad] headings of the parts of a path, to the left of the first
+_STANDS = 0.05  # [m/s] below which a robot does not walk
 _STOOD = 0.5  # [m] from where it stood beyond which a robot that is told to stand has not
 
 
@@ -34,13 +45,40 @@ class Walker(NamedTuple):
     robot: Robot
     parameters: np.ndarray
     speeds: Mapping[Command, tuple[float, float, float]]  # [m/s, m/s, rad/s]; empty of what follows none
+    repertoire: Repertoire | None = None  # from which it recovers
+    library: Table | None = None  # its rehearsal
+    trials: int = 0  # of a recovery
 
     @property
     def checksum(self) -> str:
         """Of all that it is."""
-        parts = self.robot.xml.encode(), self.robot.yaml.encode(), self.parameters.tobytes()
-        policies = (self.robot.files[name] for name in sorted(self.robot.files))
-        return hashlib.sha256(b"".join([*parts, *policies])).hexdigest()[:16]
+        robot, known = self.robot, self.repertoire and fingerprint(self.repertoire)
+        parts = (
+            robot.xml,
+            robot.yaml,
+            sorted(robot.files.items()),
+            self.parameters.tolist(),
+            known,
+            self.trials,
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    def tries(self, command: Command, case: Case) -> bool:
+        """Whether it is told a command in a case; what recovers walks ahead, with faults that do not heal."""
+        if self.repertoire:
+            return command == "ahead" and bool(case.left or not case.stages)
+        holds = command == "path" and self.robot.controller.holds_heading
+        return command == "ahead" or command in self.speeds or holds
+
+    def recovered(self, damage: str, seed: int, backend: Backend) -> tuple[np.ndarray, Recovery] | None:
+        """The gait that `surefoot recover` finds for a damage, if it is to recover from one."""
+        if not (self.repertoire and damage):
+            return None
+        request, broken = RecoveryRequest(trials=self.trials, seed=seed), parse_damage(damage, self.robot)
+        found = recover(self.repertoire, broken, request, table=self.library, rehearse=True, backend=backend)
+        gaits = dict(enumerate(self.repertoire.gaits.solutions))
+        gaits |= {gait.row: gait.solution for gait in found.refined} | {found.incumbent: self.parameters}
+        return gaits[found.row], found
 
 
 def policy_walker(robot: Robot) -> Walker:
@@ -54,8 +92,9 @@ def policy_walker(robot: Robot) -> Walker:
 
 
 def gait_walker(repertoire: Repertoire) -> Walker:
-    """The best gait of a repertoire, which walks ahead."""
-    return Walker(repertoire.robot, repertoire.gaits.solutions[repertoire.best()], {})
+    """The gait with which a recovery of a repertoire begins; it walks ahead."""
+    row = find_incumbent(Evaluator(repertoire, {"intact": repertoire.robot}), seed=1)
+    return Walker(repertoire.robot, repertoire.gaits.solutions[row], {})
 
 
 @dataclass(frozen=True)
@@ -78,7 +117,8 @@ class FaultSuite(RecordSuite):
 
     def identity(self) -> Mapping[str, Any]:
         protocol = self.protocol.model_dump(mode="json", exclude={"commands"})
-        return {"study": self.name, "protocol": protocol, "seed": self.seed}
+        walkers = {name: walker.checksum for name, walker in self.walkers.items()}
+        return {"study": self.name, "protocol": protocol, "seed": self.seed, "policies": walkers}
 
     def plan(self) -> list[FaultTrial]:
         """The first episode of every case, command and walker, then the second, and so on."""
@@ -88,9 +128,7 @@ class FaultSuite(RecordSuite):
             for command in self.protocol.commands
             for place, case in enumerate(self._cases)
             for method, walker in self.walkers.items()
-            if command == "ahead"
-            or command in walker.speeds
-            or (command == "path" and walker.robot.controller.holds_heading)
+            if walker.tries(command, case)
         ]
 
     def trial_seed(self, key: Key) -> int:
@@ -102,13 +140,21 @@ class FaultSuite(RecordSuite):
         told = walker.speeds.get("ahead" if trial.command == "path" else trial.command)
         robot = commanded(walker.robot, told) if told else walker.robot
         headings = _PATH if trial.command == "path" else (0.0,)
-        steps = round(seconds / robot.control_step / len(headings))
-        robot = robot.with_episode_steps(steps * len(headings) + 1)
-        world = SimulatedWorld(robot, trial.fault.changes(robot), seed=seed)
+        times = (seconds, trial.fault.stages[0][0] if trial.fault.stages else 0.0)
+        steps, onset = (round(time / robot.control_step) for time in times)
+        plan = [(0, walker.parameters, steps // len(headings), heading) for heading in headings]
+        recovered = walker.recovered(trial.fault.left, seed, self.backend)
+        if recovered:
+            gait, found = recovered
+            new = int(found.row != found.incumbent)
+            plan = [(0, walker.parameters, onset, 0.0), (new, gait, steps - onset, 0.0)]
+        robot, way = robot.with_episode_steps(steps + 1), list[Pose]()
+        changes = trial.fault.changes(robot)
+        world = SimulatedWorld(robot, changes, seed=seed, on_step=lambda world: way.append(world.pose))
         first, parts = world.pose.yaw, list[Stretch]()
-        for heading in headings:
+        for row, parameters, some, heading in filter(lambda part: part[2], plan):
             towards = first + heading - world.pose.yaw
-            parts.append(world.drive(0, walker.parameters, steps, towards=towards, abrupt=not parts))
+            parts.append(world.drive(row, parameters, some, towards=towards, abrupt=not parts))
             if parts[-1].fell:
                 break
         ahead, turned, energy = (
@@ -116,27 +162,22 @@ class FaultSuite(RecordSuite):
             for name in ("distances", "turned", "energies")
         )
         survived, end = world.clock, world.pose
+        walks = trial.command == "ahead" and not parts[-1].fell
         stood = survived if np.hypot(end.x, end.y) < _STOOD else 0.0
         others = {"turn": (turned, told and told[2]), "stand": (stood, 1.0)}
         made, asked = others.get(trial.command, (ahead, told and told[0]))
         return FaultRecord(
             **self._named(trial),
-            walker=walker.checksum,
             damage=trial.fault.name,
             command=trial.command,
             made=made,
             asked=asked and asked * seconds,
             fell_after=survived if parts[-1].fell else None,
+            settled=settled(way, first, onset, robot.control_step) if walks and trial.fault.stages else None,
+            trials=recovered and len(recovered[1].trials),
+            trial_falls=recovered and recovered[1].falls,
             power=energy / survived,
         )
-
-    def read(self, path: Path) -> FaultRecord:
-        """Read a result; that of another fault or of another walker of the same name is refused."""
-        result: FaultRecord = super().read(path)
-        walker = self.walkers.get(result.method)
-        if walker and walker.checksum != result.walker:
-            raise InvalidFileError(f"{path} holds an episode of another {result.method}: use another folder")
-        return result
 
     def damage_of(self, key: Key) -> str:
         number = case_number(key)
@@ -145,7 +186,10 @@ class FaultSuite(RecordSuite):
     def report(self, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
         robot = next(iter(self.walkers.values())).robot
         text = join(sections(robot.name, runs := runs_table(results)))
-        return save_report(folder, f"{text}\n", decimals=3, episodes=runs)
+        pages = {folder / f"{name}.md": join(page(str(name), some)) for name, some in runs.groupby("method")}
+        for path, told in pages.items():
+            write_text(path, f"{told}\n")
+        return [*save_report(folder, f"{text}\n", decimals=3, episodes=runs), *pages]
 
     @cached_property
     def _cases(self) -> list[Case]:
@@ -155,3 +199,17 @@ class FaultSuite(RecordSuite):
                 "policies and gaits are compared on one robot, with legs of the same names"
             )
         return first
+
+
+def settled(way: Sequence[Pose], towards: float, onset: int, control_step: float) -> float | None:
+    """Seconds from the onset until a robot is, and stays, within 90% of the speed that it ends with.
+
+    None of a robot that stands then. It was in the places of `way` after each control step, and `towards` is
+    the direction that is ahead.
+    """
+    ahead = np.array([pose.x * np.cos(towards) + pose.y * np.sin(towards) for pose in way[onset:]])
+    second = round(1 / control_step)
+    if len(ahead) <= 2 * second or (end := (ahead[-1] - ahead[-1 - 2 * second]) / 2) < _STANDS:
+        return None
+    slow = np.flatnonzero(ahead[second:] - ahead[:-second] < 0.9 * end)
+    return float(control_step * (slow.max(initial=-1) + 1))

@@ -37,6 +37,7 @@ from surefoot.commands.options import (
     setting_option,
 )
 from surefoot.progress import study_bar
+from surefoot.shipped import repertoire_path
 
 if TYPE_CHECKING:
     from adapt.damage.damage import Damage
@@ -428,6 +429,11 @@ def twelve(
 @suite.command("faults")
 @click.argument("files", metavar="POLICY|REPERTOIRE...", type=AnyPath, nargs=-1, required=True)
 @click.option("--robot", help="Robot of the policies: a name, or the path of a YAML.")
+@click.option(
+    "--recover",
+    type=Positive,
+    help="Also let gaits of repertoires recover from faults that do not heal, in so many trials.",
+)
 @click.option("--map", "observes", default="playground", show_default=True, help=MAP_HELP)
 @click.option(
     "--protocol",
@@ -439,9 +445,14 @@ def twelve(
 )
 @study_options("faults")
 def faults(
-    files: tuple[Path, ...], robot: str | None, observes: str, protocol: Path | None, **options: Any
+    files: tuple[Path, ...], robot: str | None, recover: int | None, observes: str, **options: Any
 ) -> None:
-    """Try how policies, ONNX files, and the best gaits of repertoires walk on while something breaks."""
+    """Try how policies, ONNX files or functions of a plugin, and gaits walk on while something breaks.
+
+    The gait of a repertoire is that with which a recovery begins.
+    """
+    from adapt.selectors.catalogue import find_table
+    from robots.controllers.foreign import POLICIES
     from robots.importing.policies import with_policy
     from suites.faults.protocol import STANDARD, read_protocol
     from suites.faults.suite import FaultSuite, Walker, gait_walker, policy_walker
@@ -450,10 +461,14 @@ def faults(
     for file in files:
         if file.stem in walkers:
             raise InvalidValueError(f"what is compared must have different names, and two are {file.stem}")
-        if file.suffix != ".onnx":
-            walkers[file.stem] = gait_walker(surefoot.load(file))
+        if file.suffix != ".onnx" and str(file) not in POLICIES:
+            walkers[file.stem] = gait = gait_walker(repertoire := surefoot.load(file))
+            if recover:
+                library, _ = find_table(repertoire, repertoire_path(file), None, None)
+                walkers[f"{file.stem}-recovered"] = Walker(*gait[:3], repertoire, library, recover)
         elif robot is None:
             raise InvalidValueError(f"{file} is a policy: name its robot with --robot")
         else:
             walkers[file.stem] = policy_walker(with_policy(find_robot(robot), file, observes))
-    run_study(FaultSuite, options, walkers=walkers, protocol=read_protocol(protocol or STANDARD))
+    protocol = read_protocol(options.pop("protocol") or STANDARD)
+    run_study(FaultSuite, options, walkers=walkers, protocol=protocol)

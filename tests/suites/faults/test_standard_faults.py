@@ -1,18 +1,22 @@
 """Studies of faults: protocols, episodes in which something breaks and heals, and their tables."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from robots.controllers.foreign import POLICIES
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.files.records import validate
 from robots.importing.policies import with_policy
+from robots.pose import Pose
 from robots.robot import load_robot
 from suites.faults.protocol import Protocol, read_protocol
 from suites.faults.report import FaultRecord, runs_table
-from suites.faults.suite import FaultSuite, gait_walker, policy_walker
-from suites.study import Study, run_trial
+from suites.faults.suite import FaultSuite, Walker, gait_walker, policy_walker, settled
+from suites.study import Study, keep_identity, run_trial
 from surefoot.commands.main import cli
 from tests.adapt.self_model.small_minds import short_gaits
 from tests.robots.controllers.test_policy import policy
@@ -80,18 +84,59 @@ def test_a_gait_walks_less_far_while_its_motors_are_dead_and_its_table_says_so(t
     assert intact > 1.1 * healed > 1.1 * abs(dead)
     runs = runs_table(found)
     assert runs["of_intact"].tolist() == pytest.approx([100, 100 * healed / intact, 100 * dead / intact])
-    csv, report = study.report(found)
+    csv, report, page = study.report(found)
     assert len(csv.read_text().splitlines()) == 4
-    assert "all:dead at 0.5 s for 0.5 s" in report.read_text()
+    assert "[gait](gait.md)" in report.read_text()
+    worst = page.read_text().split("## Worst episodes")[1]
+    assert worst.index("all:dead at 0 s") < worst.index("all:dead at 0.5 s for 0.5 s")
     other = FaultSuite(
         walkers=suite.walkers, protocol=protocol_of({"kind": "dead", "part": "all", "onset": 0.0}), seeds=1
     )
     with pytest.raises(InvalidFileError, match="not of"):
         other.read(study.path_of(found[1]))
+    keep_identity(tmp_path, suite.identity())
     standing = gait_walker(short_gaits())._replace(parameters=np.zeros_like(suite.walkers["gait"].parameters))
     renamed = FaultSuite(walkers={"gait": standing}, protocol=faults, seeds=1)
-    with pytest.raises(InvalidFileError, match="another gait"):
-        renamed.read(study.path_of(found[1]))
+    with pytest.raises(InvalidValueError, match="another study"):
+        Study(renamed, tmp_path)
+
+
+def test_what_recovers_walks_on_from_the_onset_with_the_gait_that_was_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    repertoire, asked = short_gaits(), []
+    gait = gait_walker(repertoire)
+
+    def found(*given: Any, **_: Any) -> SimpleNamespace:
+        asked.append(given)
+        stands = SimpleNamespace(row=len(repertoire), solution=np.zeros_like(gait.parameters))
+        return SimpleNamespace(refined=[stands], row=stands.row, incumbent=0, trials=5 * [None], falls=2)
+
+    monkeypatch.setattr("suites.faults.suite.recover", found)
+    faults = protocol_of(
+        {"kind": "weak", "part": "left_front", "strength": [0.9, 0.8], "grows": 1.0, "onset": 2.0},
+        {"kind": "dead", "part": "all", "onset": 2.0, "duration": 0.5},
+        seconds=5.0,
+    )
+    walkers = {"gait": gait, "recovers": Walker(*gait[:3], repertoire, None, 5)}
+    suite = FaultSuite(walkers=walkers, protocol=faults, seeds=1)
+    plan = {(trial.method, trial.fault.name): trial for trial in suite.plan()}
+    assert len(plan) == 3 + 2  # nothing recovers from what heals
+    old, new = (suite.run(one, Path(), lambda _: None) for (_, name), one in plan.items() if "weak" in name)
+    assert [(str(damage), request.trials) for _, damage, request in asked] == [("left_front:weak@0.8", 5)]
+    assert (old.trials, new.trials, new.trial_falls) == (None, 5, 2)
+    assert 0.2 * old.made < new.made < 0.6 * old.made
+    assert old.settled is not None
+    assert new.settled is None  # of one that stands in the end
+
+
+def test_the_time_until_a_robot_is_about_as_fast_as_in_the_end() -> None:
+    speeds = np.repeat([1.0, 0.2, 0.8, 0.75, 0.8], [100, 100, 100, 100, 200])  # of 100 control steps a second
+    way = [Pose(0.0, y) for y in np.cumsum(speeds) / 100]
+    # of means over a second, from the step on in which 0.2 is in it for less than an eighth
+    assert settled(way, np.pi / 2, 100, 0.01) == pytest.approx(1 - 0.08 / 0.6, abs=0.02)
+    assert settled(way, -np.pi / 2, 100, 0.01) is None
+    assert settled(way, np.pi / 2, 450, 0.01) is None
 
 
 def test_a_policy_is_told_to_walk_to_turn_and_to_stand(tmp_path: Path) -> None:
@@ -111,7 +156,7 @@ def test_a_policy_is_told_to_walk_to_turn_and_to_stand(tmp_path: Path) -> None:
 def test_the_table_of_policies_has_the_worst_tenth(tmp_path: Path) -> None:
     walkers = {"one": gait_walker(short_gaits())}
     suite = FaultSuite(walkers=walkers, protocol=protocol_of({"kind": "dead", "part": "all", "onset": 0.0}))
-    known = {"method": "one", "seed": 1, "command": "ahead", "walker": "one"}
+    known = {"method": "one", "seed": 1, "command": "ahead"}
     results = [
         FaultRecord(**known, case="ahead-000", number=0, damage="intact", made=2.0, asked=4.0, power=5.0)
     ]
@@ -121,9 +166,9 @@ def test_the_table_of_policies_has_the_worst_tenth(tmp_path: Path) -> None:
         )
         for n in range(20)
     ]
-    _, report = suite.report(results, tmp_path)
+    _, report, _ = suite.report(results, tmp_path)
     cells = row(report.read_text(), "one")
-    assert (cells[1], cells[3][:6], *cells[-2:]) == ("20", "47.5 (", "9.5", "2.5")
+    assert (cells[1], cells[3][:6], cells[7], cells[-1]) == ("20", "47.5 (", "9.5", "2.5")
 
 
 def test_a_fault_that_grows_does_so_in_steps_and_heals_at_once() -> None:
@@ -172,6 +217,11 @@ def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFix
         cli(["suite", "faults", file, "--robot", "quadruped", "--seeds", "1", *out])
     assert ended.value.code == 0
     assert "216 trials, 216 of them" in capsys.readouterr().out
+    POLICIES["still"] = lambda seen: np.zeros((len(seen), 18))  # as a plugin does
+    compared = ["still", "hexapod", "--robot", "hexapod", "--recover", "5", "--seeds", "1"]
+    cli(["suite", "faults", *compared, *out], standalone_mode=False)
+    POLICIES.pop("still")
+    assert "436 trials" in capsys.readouterr().out
     for given, said in (
         ([file], "name its robot"),
         ([file, file, "--robot", "quadruped"], "different names"),
