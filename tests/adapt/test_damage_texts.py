@@ -5,7 +5,7 @@ import re
 import pytest
 from odd_robot import odd_robot
 
-from adapt.damage.damage import Combination, SingleDamage, register
+from adapt.damage.damage import Combination
 from adapt.damage.kinds import damage_kinds
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
@@ -93,19 +93,8 @@ def test_a_damage_made_in_python_is_checked_too():
         assert parse_damage(str(Weak("all", strength)), ANT).strength == strength
 
 
-def test_a_kind_is_registered_once():
-    with pytest.raises(InvalidValueError, match="'lost' is registered twice"):
-        register("lost")(SingleDamage)
-    assert damage_kinds()["lost"] is Lost
-
-
 def test_lists_in_files(tmp_path):
     path = tmp_path / "damages.yaml"
-    with pytest.raises(InvalidFileError, match=r"cannot read .*: no such file"):
-        read_damages(path, ANT)
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InvalidFileError, match="is not a text file"):
-        read_damages(path, ANT)
     path.write_text("# two\n- healthy\n- front_left:lost + all:weak\n- joint=back_left_hip:locked@0.3\n")
     damages = read_damages(path, ANT)
     assert (
@@ -122,8 +111,6 @@ def test_lists_in_files(tmp_path):
         ("- front_left: lost", "entry 1: a damage is a text, not {'front_left': 'lost'}"),
         ("- healthy\n- tail:lost", "entry 2: unknown leg of the ant 'tail'"),
         ("- all:weak\n- all:weak@0.5", "entry 2: all:weak@0.5 appears twice"),
-        ("- [", "is not valid YAML: "),
-        ("- !!python/object:os.system x", "is not valid YAML: "),
     ],
 )
 def test_lists_that_are_none(tmp_path, content, message):

@@ -10,6 +10,7 @@ from repertoire.archives.archive import Archive
 from repertoire.archives.grid import GridSpec
 from repertoire.emitters.emitter import Emitter
 from repertoire.problems.benchmarks import Sphere
+from repertoire.problems.problem import Problem
 from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations
 
 
@@ -47,6 +48,15 @@ def add_offered(emitter: Emitter, archive: Archive, solutions: np.ndarray, found
     )
     opened[rows] = entered
     return dataclasses.replace(found, improvements=improvements, opened=opened)
+
+
+def batch(problem: Problem, emitter: Emitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
+    """Have a batch evaluated and tell the emitter; returns its solutions and what it was told."""
+    solutions = emitter.ask(archive)
+    found = problem.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
+    outcomes = add_offered(emitter, archive, solutions, found)
+    emitter.tell(outcomes, archive)
+    return solutions, outcomes
 
 
 class Strolling(Sphere):

@@ -15,6 +15,7 @@ from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import start_training
+from robots.link.export import onnx_model, write_onnx
 from robots.simulation.threads import Threads
 from suites.study import keep_identity
 from tests.adapt.rehearsal.small import STEPS, save_rehearsal
@@ -50,6 +51,11 @@ def place(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     surefoot.rehearse(gaits, "front_left:lost", **varied, out=folder / "varied.h5")
     (folder / "traces").mkdir()
     surefoot.deploy(gaits, seconds=STEPS * gaits.robot.control_step, csv=folder / "traces" / "1.csv")
+    surefoot.deploy("hexapod", "best", seconds=1, csv=folder / "walk.csv", mcap=folder / "walk.mcap")
+    (folder / "cut.mcap").write_bytes((folder / "walk.mcap").read_bytes()[:9000])
+    hexapod = surefoot.load("hexapod")
+    gait = onnx_model(hexapod.robot, hexapod.gaits.solutions[hexapod.find("best")], gait="best")
+    write_onnx(folder / "gait.onnx", gait)
     trials = folder / "study" / "trials" / "sphere-10"
     trials.mkdir(parents=True)
     (trials / "sep-cma-mae-00.h5").write_text("no trial")

@@ -224,13 +224,9 @@ def test_the_command_writes_a_log_and_a_film(hexapod, run, tmp_path: Path) -> No
     robot, way = frames[-1][:360, :480], frames[-1][:360, 480:]
     assert robot.std() > 20
     assert (way[:, :, 2].astype(int) - way[:, :, 0] > 80).sum() > 60, "the path is blue"
-    code, _, err = run(*arguments)
-    assert (code, "log.jsonl exists already: choose another --log, or" in err) == (2, True)
     with locked(log):
         code, _, err = run(*arguments, "--overwrite")
     assert (code, "log.jsonl is in use by process" in err) == (2, True)
-    code, _, err = run("mission", file, "--robot", "tcp://127.0.0.1:6000", "--mcap", log)
-    assert (code, "choose another --mcap" in err) == (2, True)
 
 
 def test_a_mission_in_python_writes_a_log(hexapod, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from six_legs import World
 from adapt.damage.text import damage_from
 from adapt.rehearsal.table import rehearsed_expectations
 from adapt.selectors.hypotheses import Hypotheses, fall_of_both, objective_of_both, pair_up
-from adapt.selectors.mixture import add_expected_improvement, log_evidence, log_fall, log_objective
+from adapt.selectors.mixture import add_expected_improvement, log_evidence, log_objective
 
 WORLD = World(40, draws=2000)
 TABLE = WORLD.table(("healthy", "0:lost", "1:dead", "2:lost+3:lost", "0:short@0.5"))
@@ -95,12 +95,6 @@ def test_evidence_is_students(e):
     np.testing.assert_allclose(whole, t, rtol=1e-10)
     tempered = log_evidence(residuals, variances, discrepancies, channels=0.5)
     np.testing.assert_allclose(tempered, 0.5 / e * t, rtol=1e-10)
-
-
-def test_falls_are_bernoulli_with_doubt():
-    p = np.array([0.0, 0.3, 1.0])
-    np.testing.assert_allclose(np.exp(log_fall(1.0, p, doubt=0.2)), [0.1, 0.34, 0.9])
-    np.testing.assert_allclose(np.exp(log_fall(0.0, p, doubt=0.2)), [0.9, 0.66, 0.1])
 
 
 def test_expected_improvement_is_that_of_the_formula():

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from search_tools import Strolling, add_offered, generator
+from search_tools import Strolling, batch, generator
 from search_tools import grid as make_grid
 
 from repertoire.archives.archive import Archive
@@ -31,14 +31,6 @@ def grid(n: int = N) -> Archive:
     return make_grid(20, 20, dim=n, ranges=Sphere(n).measure_ranges)
 
 
-def batch(emitter: ArborescenceEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
-    solutions = emitter.ask(archive)
-    found = SPHERE.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
-    outcomes = add_offered(emitter, archive, solutions, found)
-    emitter.tell(outcomes, archive)
-    return solutions, outcomes
-
-
 def barren(emitter: ArborescenceEmitter) -> Evaluations:
     """Evaluations of a batch of failures."""
     n = emitter.batch_size
@@ -60,11 +52,11 @@ def test_generations_equal_the_published_algorithm():
     weights = np.log(BRANCHES // 2 + 0.5) - np.log(np.arange(1, BRANCHES // 2 + 1))
     weights /= weights.sum()
     for _ in range(6):
-        (point, *_), _ = batch(emitter, archive)
+        (point, *_), _ = batch(SPHERE, emitter, archive)
         np.testing.assert_allclose(point, theta, atol=1e-6)
         gradients = emitter.state()["gradients"]
         c = twin.ask().astype(float)
-        solutions, outcomes = batch(emitter, archive)
+        solutions, outcomes = batch(SPHERE, emitter, archive)
         steps = [c[i, 0] * gradients[0] + c[i, 1] * gradients[1] + c[i, 2] * gradients[2] for i in range(12)]
         np.testing.assert_allclose(solutions, theta + np.array(steps), atol=1e-5)
         order, _ = by_discovery(outcomes)
@@ -77,7 +69,7 @@ def test_generations_equal_the_published_algorithm():
 
 def test_sampled_gradients_have_length_1_and_point_along_the_exact_ones():
     emitter, archive = make(samples=2000, initial=np.linspace(-3, 1, N)), grid()
-    (point, *_), _ = batch(emitter, archive)
+    (point, *_), _ = batch(SPHERE, emitter, archive)
     found, first = emitter.state()["gradients"], np.arange(N) < N // 2
     exact = np.stack([-200 * (point - 2.048) / (7.168**2 * N), first, ~first])  # inside the bounds
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
@@ -87,7 +79,7 @@ def test_sampled_gradients_have_length_1_and_point_along_the_exact_ones():
 def test_it_restarts_at_an_elite_when_no_branch_changes_the_archive():
     emitter, archive = make(), grid()
     archive.add(np.full((1, N), 1.5, np.float32), np.array([1e6]), np.array([[0.0, 0.0]]))
-    batch(emitter, archive)
+    batch(SPHERE, emitter, archive)
     emitter.ask(archive)
     emitter.tell(replace(barren(emitter), improvements=-np.arange(1.0, BRANCHES + 1)), archive)
     assert (emitter.status.restarts, emitter.status.stop) == (1, "archive unchanged")
@@ -104,7 +96,7 @@ def test_flat_improvements_restart_it_and_with_an_empty_archive_at_the_initial_s
         assert emitter.status.restarts == (turn + 1) // 2
         assert emitter.status.stop == ("flat values" if turn % 2 else None)
     np.testing.assert_array_equal(emitter.point, initial)
-    batch(emitter, archive)
+    batch(SPHERE, emitter, archive)
     assert len(archive) == 1
 
 

@@ -170,11 +170,3 @@ def test_exploring_starts_from_the_five_most_novel():
         parents.remember(np.array([place]), None)
     values = novelty(archive.elites().measures, parents.seen)
     assert shares(parents, "explore", archive) == {int(cell): about(0.2) for cell in np.argsort(values)[-5:]}
-
-
-@pytest.mark.parametrize(("seen", "dim"), [(1, 2), (9, 4), (10, 1), (11, 3), (200, 4)])
-def test_it_is_the_mean_distance_to_the_ten_nearest(seen, dim):
-    rng = np.random.default_rng(seen)
-    past, measures = rng.normal(size=(seen, dim)), rng.normal(size=(30, dim))
-    measures[:2] = past[0]
-    np.testing.assert_allclose(novelty(measures, past), brute_force(measures, past), rtol=1e-12)

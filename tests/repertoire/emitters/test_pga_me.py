@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from search_tools import Strolling, add_offered, generator, grid, improved
+from search_tools import Strolling, batch, generator, grid, improved
 
 from repertoire.archives.archive import Archive
 from repertoire.emitters.pga_me import PGAMEEmitter, PGAMESettings
 from repertoire.emitters.variation import VariationEmitter, VariationSettings
 from repertoire.strategies.noise import Noise
-from robots.evaluations import Evaluations
 
 PROBLEM = Strolling()
 
@@ -23,14 +22,6 @@ def make(seed: int = 1, **settings: Any) -> PGAMEEmitter:
 
 def empty() -> Archive:
     return grid(20, 20, dim=12, ranges=PROBLEM.measure_ranges)
-
-
-def batch(emitter: PGAMEEmitter, archive: Archive) -> tuple[np.ndarray, Evaluations]:
-    solutions = emitter.ask(archive)
-    found = PROBLEM.evaluate(solutions, np.zeros(len(solutions), int), request=emitter.request)
-    outcomes = add_offered(emitter, archive, solutions, found)
-    emitter.tell(outcomes, archive)
-    return solutions, outcomes
 
 
 def test_the_first_batch_is_noise_around_the_initial_solution():
@@ -47,14 +38,14 @@ def test_half_of_a_batch_is_the_variation_of_map_elites_line():
     for _ in range(2):
         twin._rng.bit_generator.state = emitter._rng.bit_generator.state
         expected = twin.ask(archive)
-        solutions, outcomes = batch(emitter, archive)
+        solutions, outcomes = batch(PROBLEM, emitter, archive)
         np.testing.assert_array_equal(solutions[:10], expected)
         twin.tell(outcomes.part(slice(0, 10)), archive)
 
 
 def test_the_others_are_elites_that_climbed_the_critic_and_the_actor_itself():
     emitter, archive = make(gradient_steps=30), empty()
-    batch(emitter, archive)
+    batch(PROBLEM, emitter, archive)
     learner, elites = emitter._learner, archive.elites().solutions
     assert learner.state()["critics/steps"] == 20
     solutions = emitter.ask(archive)

@@ -1,4 +1,4 @@
-"""TD3: its gradients, its replay buffer, and a pendulum that it swings up."""
+"""TD3 with its networks, Adam and replay buffer, against finite differences and publications."""
 
 import itertools
 from typing import Any
@@ -8,10 +8,12 @@ import pytest
 from search_tools import generator
 
 from repertoire.emitters.pga_me import PGAMESettings
-from repertoire.networks.td3 import TD3, Network, ReplayBuffer
+from repertoire.networks.td3 import TD3, Adam, Network, ReplayBuffer
+from robots.controllers.mlp import MLP
 
 LAYERS = (4, 7, 2)  # 4 observations, 2 actions
 COLUMNS = 2 * 4 + 2 + 3
+RNG = np.random.default_rng(0)
 
 
 def learner(*, time_limit: str = "terminal", critic_updates: int = 300, **options: Any) -> TD3:
@@ -118,3 +120,27 @@ def test_the_buffer_keeps_the_latest_in_order():
     counts = np.array([np.count_nonzero(drawn == value) for value in expected])
     assert counts.sum() == 10_000
     assert (abs(counts - 1000) < 150).all()
+
+
+def test_parameters_mean_to_a_controller_what_they_mean_to_a_network():
+    controller = MLP((5, 16, 8, 3))
+    network = Network(controller.layers, "tanh", "tanh")
+    parameters, inputs = controller.initial(RNG), RNG.normal(size=(9, 5)).astype(np.float32)
+    outputs = network.forward(parameters, inputs)[-1]
+    assert outputs.dtype == np.float32
+    for row, expected in zip(inputs, outputs, strict=True):
+        np.testing.assert_allclose(controller.act(parameters, row, 0), expected, atol=2e-6)
+
+
+def test_adam_follows_its_publication():
+    """Kingma & Ba 2015, Algorithm 1, one parameter at a time."""
+    gradients, start = RNG.normal(size=(20, 6)), RNG.normal(size=6)
+    adam = Adam(start.copy(), 0.01)
+    for gradient in gradients:
+        adam.climb(gradient)
+    for j in range(6):
+        m, v, x = 0.0, 0.0, start[j]
+        for t, g in enumerate(-gradients[:, j], start=1):
+            m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+            x -= 0.01 * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8)
+        assert adam.parameters[j] == pytest.approx(x, rel=1e-12)

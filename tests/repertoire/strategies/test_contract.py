@@ -9,7 +9,6 @@ import pytest
 from search_tools import assert_same_state, generator
 from searching import ellipsoid, linear, minimise, sphere
 
-from repertoire.strategies.openai_es import AdamRates, OpenAIES, OpenAIESSettings
 from repertoire.strategies.strategy import Strategy
 from repertoire.strategies.table import STRATEGIES
 from robots.errors import InvalidValueError
@@ -31,35 +30,6 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 def apart_from_randomness(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: v for name, v in state.items() if name != "generator" and not name.startswith("noise/")}
-
-
-def test_solutions_are_spread_around_the_mean_by_the_step_size(make):
-    es = make(2000, mean=3.0, sigma0=0.25)
-    steps = es.ask() - np.float32(3)
-    assert np.mean(steps) == pytest.approx(0, abs=0.01)
-    assert np.std(steps, axis=1) == pytest.approx(0.25, rel=0.08)
-
-
-def test_the_search_is_invariant_under_increasing_transformations_of_the_objective(make):
-    plain, transformed = make(), make()
-    minimise(plain, sphere, 40)
-    minimise(transformed, lambda x: np.log(sphere(x)) ** 3, 40)
-    assert_same_state(transformed.state(), plain.state())
-
-
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_the_search_is_invariant_under_translation(name):
-    if name == "openai-es":  # but for the regularisation
-        settings, adam = OpenAIESSettings(sigma0=0.5, batch_size=12), AdamRates(l2=0)
-        here, there = (OpenAIES(settings, np.full(10, mean), generator(1), adam) for mean in (1.0, 4.0))
-    else:
-        here, there = (construct(name, mean=mean) for mean in (1.0, 4.0))
-    minimise(here, ellipsoid, 30)
-    minimise(there, lambda x: ellipsoid(np.float64(x) - 3), 30)
-    expected, actual = (apart_from_randomness(es.state()) for es in (here, there))
-    np.testing.assert_allclose(actual.pop("mean") - 3, expected.pop("mean"), atol=1e-11)
-    for name, value in expected.items():
-        np.testing.assert_allclose(actual[name], value, rtol=1e-10, atol=1e-12, err_msg=name)
 
 
 def test_a_restored_strategy_goes_on_as_the_original(make):

@@ -89,6 +89,7 @@ def test_cma_es_with_either_rank_one_update_and_any_number_of_parents(
     for generation in range(40):
         state, solutions = es.state(), es.ask()
         x, whitening = samples_of(es, state)
+        assert_rounded(solutions, x)
         ranking = np.argsort(objective(solutions), kind="stable")
         parents = None if generation % 3 == 0 else 1 + (7 * generation) % batch_size
         es.tell(ranking, parents=parents)

@@ -213,21 +213,3 @@ def test_targets_of_a_log_keep_to_what_the_file_allows(tmp_path: Path) -> None:
         found.append(differences(gait, read_log(tmp_path / "own.csv", robot, gait.told), robot)[0])
     assert found[0] == []
     assert found[1] != []
-
-
-def test_what_is_no_log_or_no_gait_is_refused(run, tmp_path: Path) -> None:
-    surefoot.deploy("hexapod", "best", seconds=1, csv=tmp_path / "walk.csv", mcap=tmp_path / "walk.mcap")
-    content = (tmp_path / "walk.mcap").read_bytes()
-    (tmp_path / "cut.mcap").write_bytes(content[: len(content) // 2])
-    assert run(f"export hexapod --best --onnx {tmp_path}/gait.onnx")[0] == 0
-    for arguments, message in {
-        f"quadruped --best --check {tmp_path}/walk.csv": "of this gait of the quadruped: it has no column",
-        f"quadruped --best --check {tmp_path}/walk.mcap": "is no log of this gait of the quadruped",
-        f"hexapod --best --check {tmp_path}/cut.mcap": "no whole MCAP",
-        f"hexapod --best --check {tmp_path}/none.csv": "none.csv",
-        f"quadruped --best --onnx {tmp_path}/gait.onnx --check {tmp_path}/walk.csv": "of another robot",
-        f"hexapod --best --onnx {tmp_path}/walk.csv --check {tmp_path}/walk.csv": "cannot be run",
-    }.items():
-        code, out, wrong = run(f"export {arguments}")
-        assert (code, wrong.count("\n")) == (2, 1), (arguments, out, wrong)
-        assert message in wrong

@@ -51,13 +51,6 @@ def test_threads_change_nothing(ant, controllers, reference, threads: int) -> No
     assert np.array_equal(episodes.moments.squares, reference.moments.squares)
 
 
-def test_order_changes_nothing(ant, controllers, reference) -> None:
-    order = np.random.default_rng(0).permutation(12)
-    shuffled = _evaluate(ant, controllers[order], SEEDS[order], threads=2)
-    expected = Episodes.joined([reference.columns], order)
-    assert _equal(shuffled, expected)
-
-
 def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, reference) -> None:
     heavy = ant.modified("heavy", lambda spec: setattr(spec.body("torso"), "mass", 150.0))
     variants = np.arange(len(SEEDS)) % 2
@@ -70,10 +63,6 @@ def test_variants_run_side_by_side_as_each_does_alone(ant, controllers, referenc
         alone, as_heavy = reference.columns[name], other.columns[name]
         chosen = variants.reshape(-1, *[1] * (found.ndim - 1))
         assert np.array_equal(found, np.where(chosen, as_heavy, alone), equal_nan=True)
-
-
-def test_no_episodes_give_no_results(ant, controllers) -> None:
-    assert len(_evaluate(ant, controllers[:0], SEEDS[:0])) == 0
 
 
 def test_a_diverging_episode_is_marked_and_harms_no_other(ant, controllers, reference, monkeypatch) -> None:
