@@ -89,6 +89,18 @@ def test_gradients_are_those_of_finite_differences(time_limit, end):
             assert gradient[index] == pytest.approx(slope(function, at, index), abs=1e-6)
 
 
+def test_targets_follow_what_they_track_at_every_second_update():
+    td3 = learner(critic_updates=2)
+    td3.add([random_rows(300)], 1)
+    before = td3.state()
+    td3.train()
+    after = td3.state()
+    for target, tracked in (("target_actor", "actor/parameters"), ("target_critics", "critics/parameters")):
+        step = after[target] - before[target]
+        np.testing.assert_allclose(step, 0.005 * (after[tracked] - before[target]), atol=1e-12)
+        assert step.any()
+
+
 def test_a_solution_climbs_the_critic_and_the_objectives_gradient_points_up():
     td3 = learner(critic_updates=100, samples=1000)
     td3.add([random_rows(1000)], 1)
