@@ -42,13 +42,9 @@ def make_environment(
 def make_vector_environment(
     robot: Robot | str | Path, num_envs: int = 1, *, damage: Damage | str | None = None, **options: Any
 ) -> VectorWalkingEnvironment:
-    """Make many environments of a robot that are simulated together, see `make_environment`.
+    """Make so many environments of a robot that are simulated together, see `make_environment`.
 
-    Args:
-        robot: see there.
-        num_envs: how many there are.
-        damage: see there.
-        **options: the other arguments of `VectorWalkingEnvironment`.
+    The options are the other arguments of `VectorWalkingEnvironment`.
     """
     return VectorWalkingEnvironment(_damaged(robot, damage), num_envs, **options)
 

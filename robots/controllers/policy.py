@@ -97,6 +97,11 @@ class PolicyDescription(ControllerDescription):
         """The ONNX file, if there is one."""
         return (self.onnx,) if self.onnx else ()
 
+    @property
+    def follows(self) -> bool:
+        """Whether it observes what it is told."""
+        return any(term.term == "command" for term in self.observes)
+
     def build(self, plant: Plant) -> Residual:
         entries, joints, command = plant.entries, plant.joints, self.command
         order = self.joints or tuple(joints)

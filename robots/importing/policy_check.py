@@ -28,13 +28,16 @@ class Walk(NamedTuple):
 
 
 def check_policy(robot: Robot) -> list[Walk]:
-    """Ten seconds of each simple command: as trained, backwards, to both sides, and turning both ways."""
+    """Ten seconds of each simple command: as trained, backwards, to both sides, and turning both ways.
+
+    A policy that observes no command walks once.
+    """
     description = _description(robot)
     default, least, most = description.command.default, description.command.least, description.command.most
     told = [default, (least[0] / 2, 0.0, 0.0)]
     told += [(0.0, limit / 2, 0.0) for limit in (most[1], least[1])]
     told += [(0.0, 0.0, limit / 2) for limit in (most[2], least[2])]
-    return [walk(robot, command) for command in told]
+    return [walk(robot, command) for command in (told if description.follows else told[:1])]
 
 
 def walk(robot: Robot, command: tuple[float, float, float]) -> Walk:

@@ -8,14 +8,7 @@ import pandas as pd
 
 from robots.files.records import Finite, NotNegative
 from suites.faults.protocol import INTACT, Command
-from suites.markdown import (
-    bullets,
-    format_interval,
-    format_or_dash,
-    format_share,
-    heading,
-    table,
-)
+from suites.markdown import bullets, format_interval, format_or_dash, format_share, heading, table
 from suites.records import TrialRecord, Whole
 
 _MEDIANS = {

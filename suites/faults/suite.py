@@ -82,13 +82,13 @@ class Walker(NamedTuple):
 
 
 def policy_walker(robot: Robot) -> Walker:
-    """The policy alone of a robot of `with_policy`, which is told half of its fastest turn."""
+    """The policy alone of a robot of `with_policy`; if it follows commands, half of its fastest turn."""
     description, controller = robot.description.controller, robot.controller
     assert isinstance(description, PolicyDescription)
     turn = description.command.most[2] / 2
     speeds = {"ahead": description.command.default, "turn": (0.0, 0.0, turn), "stand": (0.0, 0.0, 0.0)}
     alone = controller.initial(np.random.default_rng(0))
-    return Walker(robot, alone, speeds)  # type: ignore[arg-type]
+    return Walker(robot, alone, speeds if description.follows else {})  # type: ignore[arg-type]
 
 
 def gait_walker(repertoire: Repertoire) -> Walker:
@@ -195,9 +195,7 @@ class FaultSuite(RecordSuite):
     def _cases(self) -> list[Case]:
         first, *others = (self.protocol.cases(walker.robot) for walker in self.walkers.values())
         if any(cases != first for cases in others):
-            raise InvalidValueError(
-                "policies and gaits are compared on one robot, with legs of the same names"
-            )
+            raise InvalidValueError("what is compared has one robot, with legs of the same names")
         return first
 
 
