@@ -70,10 +70,10 @@ class Walker(NamedTuple):
         holds = command == "path" and self.robot.controller.holds_heading
         return command == "ahead" or command in self.speeds or holds
 
-    def recovered(self, damage: str, seed: int, backend: Backend) -> tuple[np.ndarray, Recovery] | None:
-        """The gait that `surefoot recover` finds for a damage, if it is to recover from one."""
+    def recovered(self, damage: str, seed: int, backend: Backend) -> tuple[np.ndarray, Recovery | None]:
+        """The gait that `surefoot recover` finds for a damage, and how, if it is to recover from one."""
         if not (self.repertoire and damage):
-            return None
+            return self.parameters, None
         request, broken = RecoveryRequest(trials=self.trials, seed=seed), parse_damage(damage, self.robot)
         found = recover(self.repertoire, broken, request, table=self.library, rehearse=True, backend=backend)
         gaits = dict(enumerate(self.repertoire.gaits.solutions))
@@ -140,43 +140,34 @@ class FaultSuite(RecordSuite):
         told = walker.speeds.get("ahead" if trial.command == "path" else trial.command)
         robot = commanded(walker.robot, told) if told else walker.robot
         headings = _PATH if trial.command == "path" else (0.0,)
-        times = (seconds, trial.fault.stages[0][0] if trial.fault.stages else 0.0)
-        steps, onset = (round(time / robot.control_step) for time in times)
+        begins = trial.fault.stages[0][0] if trial.fault.stages else seconds
+        steps, onset = (round(time / robot.control_step) for time in (seconds, begins))
         plan = [(0, walker.parameters, steps // len(headings), heading) for heading in headings]
-        recovered = walker.recovered(trial.fault.left, seed, self.backend)
-        if recovered:
-            gait, found = recovered
-            new = int(found.row != found.incumbent)
+        gait, recovery = walker.recovered(trial.fault.left, seed, self.backend)
+        if recovery:
+            new = int(recovery.row != recovery.incumbent)
             plan = [(0, walker.parameters, onset, 0.0), (new, gait, steps - onset, 0.0)]
-        robot, way = robot.with_episode_steps(steps + 1), list[Pose]()
-        changes = trial.fault.changes(robot)
-        world = SimulatedWorld(robot, changes, seed=seed, on_step=lambda world: way.append(world.pose))
-        first, parts = world.pose.yaw, list[Stretch]()
-        for row, parameters, some, heading in filter(lambda part: part[2], plan):
-            towards = first + heading - world.pose.yaw
-            parts.append(world.drive(row, parameters, some, towards=towards, abrupt=not parts))
-            if parts[-1].fell:
-                break
+        way, parts = _driven(robot, trial.fault, seed, plan)
         ahead, turned, energy = (
             sum(float(getattr(part.episodes, name)[0]) for part in parts)
             for name in ("distances", "turned", "energies")
         )
-        survived, end = world.clock, world.pose
-        walks = trial.command == "ahead" and not parts[-1].fell
+        survived, end, fell = (len(way) - 1) * robot.control_step, way[-1], parts[-1].fell
         stood = survived if np.hypot(end.x, end.y) < _STOOD else 0.0
         others = {"turn": (turned, told and told[2]), "stand": (stood, 1.0)}
         made, asked = others.get(trial.command, (ahead, told and told[0]))
+        walks = trial.command == "ahead" and not fell
         return FaultRecord(
             **self._named(trial),
             damage=trial.fault.name,
             command=trial.command,
             made=made,
             asked=asked and asked * seconds,
-            fell_after=survived if parts[-1].fell else None,
-            settled=settled(way, first, onset, robot.control_step) if walks and trial.fault.stages else None,
-            trials=recovered and len(recovered[1].trials),
-            trial_falls=recovered and recovered[1].falls,
+            fell_after=survived if fell else None,
+            settled=settled(way, onset, robot.control_step) if walks else None,
             power=energy / survived,
+            trials=len(recovery.trials) if recovery else None,
+            trial_falls=recovery.falls if recovery else None,
         )
 
     def damage_of(self, key: Key) -> str:
@@ -199,14 +190,32 @@ class FaultSuite(RecordSuite):
         return first
 
 
-def settled(way: Sequence[Pose], towards: float, onset: int, control_step: float) -> float | None:
+def _driven(
+    robot: Robot, fault: Case, seed: int, plan: Sequence[tuple[int, np.ndarray, int, float]]
+) -> tuple[list[Pose], list[Stretch]]:
+    """Where a robot was before and after each control step of a plan, until it fell, and the stretches of it.
+
+    The plan has numbers of gaits, their parameters, how many control steps they walk, and towards where.
+    """
+    way, parts = list[Pose](), list[Stretch]()
+    robot = robot.with_episode_steps(1 + sum(steps for _, _, steps, _ in plan))
+    changes = fault.changes(robot)
+    world = SimulatedWorld(robot, changes, seed=seed, on_step=lambda world: way.append(world.pose))
+    way.append(world.pose)
+    for row, parameters, steps, heading in plan:
+        if steps and not (parts and parts[-1].fell):
+            towards = way[0].yaw + heading - world.pose.yaw
+            parts.append(world.drive(row, parameters, steps, towards=towards, abrupt=not parts))
+    return way, parts
+
+
+def settled(way: Sequence[Pose], onset: int, control_step: float) -> float | None:
     """Seconds from the onset until a robot is, and stays, within 90% of the speed that it ends with.
 
-    None of a robot that stands then. It was in the places of `way` after each control step, and `towards` is
-    the direction that is ahead.
+    None of one that stands then, or less than two seconds after. The way is that of `_driven`.
     """
+    towards, second = way[0].yaw, round(1 / control_step)
     ahead = np.array([pose.x * np.cos(towards) + pose.y * np.sin(towards) for pose in way[onset:]])
-    second = round(1 / control_step)
     if len(ahead) <= 2 * second or (end := (ahead[-1] - ahead[-1 - 2 * second]) / 2) < _STANDS:
         return None
     slow = np.flatnonzero(ahead[second:] - ahead[:-second] < 0.9 * end)

@@ -132,11 +132,11 @@ def test_what_recovers_walks_on_from_the_onset_with_the_gait_that_was_found(
 
 def test_the_time_until_a_robot_is_about_as_fast_as_in_the_end() -> None:
     speeds = np.repeat([1.0, 0.2, 0.8, 0.75, 0.8], [100, 100, 100, 100, 200])  # of 100 control steps a second
-    way = [Pose(0.0, y) for y in np.cumsum(speeds) / 100]
+    way = [Pose(0.0, y, np.pi / 2) for y in np.cumsum([0.0, *speeds]) / 100]
     # of means over a second, from the step on in which 0.2 is in it for less than an eighth
-    assert settled(way, np.pi / 2, 100, 0.01) == pytest.approx(1 - 0.08 / 0.6, abs=0.02)
-    assert settled(way, -np.pi / 2, 100, 0.01) is None
-    assert settled(way, np.pi / 2, 450, 0.01) is None
+    assert settled(way, 100, 0.01) == pytest.approx(1 - 0.08 / 0.6, abs=0.02)
+    assert settled(way, 450, 0.01) is None
+    assert settled(way[::-1], 100, 0.01) is None
 
 
 def test_a_policy_is_told_to_walk_to_turn_and_to_stand(tmp_path: Path) -> None:
