@@ -4,7 +4,6 @@ import math
 import textwrap
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -153,13 +152,6 @@ class Repertoire:
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<12}{value}" for name, value in self._outline().items())
-
-    def _repr_html_(self) -> str:
-        rows = (
-            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
-            for name, value in self._outline().items()
-        )
-        return f"<table>{''.join(rows)}</table>"
 
     def _outline(self) -> dict[str, str]:
         """The five facts that matter most, each cut to a line."""

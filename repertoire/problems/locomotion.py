@@ -18,8 +18,6 @@ from robots.simulation.backend import Backend, ModelBatch
 from robots.simulation.threads import ALL_CORES
 from robots.task.measures import measure_label, measure_meaning
 
-_SHORT_STEPS = 2  # of an episode that only compiles the simulation
-
 # from a robot and texts of damages, or none for default ones, to the damaged robots by these texts
 Breaker = Callable[[Robot, Sequence[str]], Mapping[str, Robot]]
 
@@ -74,10 +72,6 @@ class Locomotion(Problem):
         self.sigma0 = controller.sigma0
         self.archive = robot.description.archive
         self.min_objective = robot.description.min_objective.value
-
-    def shortened(self) -> Problem:
-        short = self._robot.with_episode_steps(_SHORT_STEPS)
-        return Locomotion(short, backend=self._backend)
 
     @property
     def differences(self) -> dict[str, str]:

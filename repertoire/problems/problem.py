@@ -71,10 +71,6 @@ class Problem(ABC):
         """Lowest and highest value of each of the m measures."""
         return self.record.measure_ranges
 
-    def shortened(self) -> "Problem":
-        """A problem that compiles what this one does, but costs less to evaluate; this one by default."""
-        return self
-
     @property
     def differences(self) -> dict[str, str]:
         """What to note about results, see `Backend.differences`."""

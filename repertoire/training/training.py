@@ -12,7 +12,7 @@ from repertoire.algorithms.catalogue import start_search
 from repertoire.algorithms.scheduler import Scheduler
 from repertoire.algorithms.settings import Settings
 from repertoire.archives.archive import Elites
-from repertoire.execution.running import one_blas_thread, run_with_checkpoints, software_versions
+from repertoire.execution.running import run_with_checkpoints, software_versions
 from repertoire.metrics import Metrics, measure
 from repertoire.problems.problem import Problem
 from repertoire.repertoire import WHOLE, Repertoire, Specialists
@@ -24,7 +24,6 @@ from robots.files.atomic import check_writable
 from robots.seeds import SeedFamily, derive_seeds, search_seed
 
 _KNOWN_EPISODES = 10  # by which a solution that is known beforehand is measured
-_WARM_UP_BATCHES = 3  # after so many, everything that a run needs has been compiled
 
 
 @dataclass(frozen=True)
@@ -164,16 +163,6 @@ class Training:
         known = counts | vars(metrics) | _status(self.search)
         for name, value in known.items():
             self.history.setdefault(name, []).append(value)
-
-    def warm_up(self) -> None:
-        """Compile everything that the run needs by running a shortened copy of it for three iterations."""
-        short = self.problem.shortened()
-        with one_blas_thread():
-            other = Training(short, self.settings)
-            for _ in range(_WARM_UP_BATCHES):
-                other.step()
-        if short is not self.problem:
-            short.close()
 
     def repertoire(self) -> Repertoire:
         """What has been learned so far."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from repertoire.algorithms.catalogue import configure
 from repertoire.evaluation.correction import Correction, correct, reevaluation
-from repertoire.execution.running import array_bytes, processor_name
+from repertoire.execution.running import array_bytes, one_blas_thread, processor_name
 from repertoire.plots import objective_grid
 from repertoire.problems.catalogue import find_problem, make_problem
 from repertoire.repertoire import Repertoire
@@ -35,6 +35,7 @@ _EPISODES = "samples.h5"
 _COSTS = "costs.json"
 _CHECKPOINT_SECONDS = 60.0
 _ROWS = 100  # of a history
+_SHORT_STEPS, _SHORT_BATCHES = 2, 3  # of episodes, and of a run, after which all is compiled
 _TRAINING = 0.95  # share of a trial's work; the correction is the rest
 _SCORES = ("qd_score", "coverage", "best")
 _TIMES = ("seconds", "cpu_seconds", "search_seconds", "evaluation_seconds", "saving_seconds")
@@ -87,6 +88,7 @@ class PaperTrial:
         self, folder: Path, report: Callable[[float], None], backend: Backend = ONE_THREAD
     ) -> TrialResult:
         """Run the trial in this process; one with a correction goes on from its last checkpoint."""
+        self._compile(backend)
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
             with self.training(backend) as training:
                 costs = self._train(training, Costs(), folder, report)
@@ -103,6 +105,13 @@ class PaperTrial:
         self._check(repertoire, folder)
         correction = self._correct(repertoire, folder, report, backend)
         return self._result(repertoire, _read_costs(folder, repertoire.evaluations), correction, backend)
+
+    def _compile(self, backend: Backend) -> None:
+        """Compile everything that the run needs, whose time does not count, by short episodes."""
+        short = replace(self, episode_steps=_SHORT_STEPS if self.episodes else None)
+        with short.training(backend) as other, one_blas_thread():
+            for _ in range(_SHORT_BATCHES):
+                other.step()
 
     @contextmanager
     def _start(self, folder: Path, backend: Backend) -> Iterator[Training]:
@@ -130,7 +139,6 @@ class PaperTrial:
         self, training: Training, costs: Costs, folder: Path, report: Callable[[float], None]
     ) -> Costs:
         """Train to the end, with checkpoints if a correction follows; adds this part's costs, returns all."""
-        training.warm_up()
         before, timing = costs.times[training.evaluations], training.timing
         started, cpu_started = time.perf_counter(), time.process_time()
         share = _TRAINING if self.episodes else 1.0
