@@ -91,11 +91,13 @@ class Progress(RecoveryObjective):
         price: of a fall in the first step [m], positive.
         steps: control steps of a whole episode.
         nowhere: see `RecoveryObjective` [m].
+        forfeits: whether the distance ahead is lost with a fall, as in the training of some robots.
     """
 
     price: float
     steps: int
     nowhere: float = 0.0
+    forfeits: bool = False
     name = "progress"
 
     def __post_init__(self) -> None:
@@ -108,15 +110,19 @@ class Progress(RecoveryObjective):
         return -self.price
 
     def of(self, episodes: Episodes) -> np.ndarray:
-        return self._of(episodes, episodes.distances, episodes.steps / self.steps)
+        values = self._of(episodes.distances, episodes.fell, episodes.steps / self.steps)
+        return np.where(episodes.diverged, self.least, values)
 
     def foreseen(self, episodes: Episodes, share: float) -> np.ndarray:
-        distances = np.where(episodes.fell, episodes.distances, episodes.distances / share)
-        return self._of(episodes, distances, np.where(episodes.fell, episodes.steps / self.steps, 1))
+        fell = episodes.fell
+        distances = np.where(fell, episodes.distances, episodes.distances / share)
+        values = self._of(distances, fell, np.where(fell, episodes.steps / self.steps, 1))
+        return np.where(episodes.diverged, self.least, values)
 
-    def _of(self, episodes: Episodes, distances: np.ndarray, survived: np.ndarray) -> np.ndarray:
-        progress = distances - self.price * (1 - survived)
-        return np.where(episodes.diverged, self.least, np.maximum(progress, self.least))
+    def _of(self, distances: np.ndarray, falls: np.ndarray, survived: np.ndarray) -> np.ndarray:
+        """Values by distances [m], whether robots fell or how often, and shares of the episode survived."""
+        lost = falls * np.maximum(distances, 0) if self.forfeits else 0.0
+        return np.maximum(distances - lost - self.price * (1 - survived), self.least)
 
     def of_table(self, table: Table) -> Table:
         """See `RecoveryObjective`; noise is scaled as the spread of the objectives is.
@@ -128,7 +134,7 @@ class Progress(RecoveryObjective):
         survived, distances = shown["survived [share]"], table.distances
         if distances is None:
             distances = shown["midway [m]"] * np.maximum(1, survived / MIDWAY)
-        progress = np.maximum(distances - self.price * (1 - survived), self.least).astype(np.float32)
+        progress = self._of(distances, table.falls, survived).astype(np.float32)
         spread = float(table.objectives.std())
         share = float(progress.std()) / spread if spread > 0 else 1.0
         return replace(table, objectives=progress, noise=table.noise * np.float32(share))
@@ -144,4 +150,5 @@ def find_objective(name: str, repertoire: Repertoire, healthy: float) -> Recover
         raise UnknownNameError("recovery objective", name, OBJECTIVES)
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
         return TrainingReward(repertoire.settings.min_objective)
-    return Progress(PRICE * healthy, repertoire.robot.description.episode_steps, LIMPING * healthy)
+    robot = repertoire.robot.description
+    return Progress(PRICE * healthy, robot.episode_steps, LIMPING * healthy, robot.alive.forfeits)
