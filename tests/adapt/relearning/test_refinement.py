@@ -117,6 +117,10 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
     episodes.steps[0] = STEPS // 2  # of an episode that ends there, the only one in which it was up
     episodes.fell[:] = [False, True, False, False]
     assert Progress(1.0, STEPS).foreseen(episodes, 0.5).tolist() == [4.0, 1.5, -1.0, -1.0]
+    forfeits = Progress(1.0, STEPS, forfeits=True)
+    assert forfeits.of(episodes).tolist() == [1.5, -0.5, -1.0, -1.0]
+    assert forfeits.foreseen(episodes, 0.5).tolist() == [4.0, -0.5, -1.0, -1.0]
+    assert forfeits.lenient(STEPS) == Progress(0.2, STEPS), "a search learns to walk before it learns to last"
     halves = [2 * episodes.objectives[0], episodes.objectives[1], 2 * episodes.objectives[2], -7.0]
     assert TrainingReward(-7.0).foreseen(episodes, 0.5).tolist() == halves
     assert Progress(1.0, STEPS).lenient(STEPS // 4) == Progress(0.2, STEPS // 4)
@@ -127,7 +131,9 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
 
 def test_the_objective_of_a_recovery_is_found_by_name() -> None:
     gaits = short_gaits()
-    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS, 0.1)
+    forfeits = gaits.robot.description.alive.forfeits
+    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS, 0.1, forfeits)
+    assert forfeits
     assert find_objective("reward", gaits, 2.0) == TrainingReward(gaits.settings.min_objective)
     assert find_objective("progress", gaits, -0.1) == TrainingReward(gaits.settings.min_objective)
     with pytest.raises(UnknownNameError, match="recovery objective"):
@@ -141,10 +147,13 @@ def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_
     found = evaluation.results()
     np.testing.assert_allclose(table.distances, found.distances.reshape(2, 6, 2).mean(axis=2), rtol=1e-6)
     progress = PROGRESS.of_table(table)
-    survived = found.steps.reshape(2, 6, 2).mean(axis=2) / STEPS
+    survived, falls = ((value.reshape(2, 6, 2).mean(axis=2)) for value in (found.steps / STEPS, found.fell))
     np.testing.assert_allclose(
         progress.objectives, np.maximum(table.distances - 0.1 * (1 - survived), -0.1), rtol=1e-5, atol=1e-6
     )
+    forfeited = replace(PROGRESS, forfeits=True).of_table(table).objectives
+    kept = np.minimum(table.distances, (1 - falls) * table.distances) - 0.1 * (1 - survived)
+    np.testing.assert_allclose(forfeited, np.maximum(kept, -0.1), rtol=1e-5, atol=1e-6)
     write_table(tmp_path / "new.h5", table, evaluation.identity)
     np.testing.assert_allclose(read_table(tmp_path / "new.h5", gaits).distances, table.distances, atol=1e-3)
     write_table(tmp_path / "old.h5", replace(table, distances=None), evaluation.identity)
