@@ -23,7 +23,6 @@ MISSIONS: dict[str, dict[str, Any]] = {
     "motors": {"goals": (GOAL,), "changes": ["left_front:lost@2"], "seconds": 40.0},
     "trial": {"goals": (GOAL,), "changes": ["left_front:lost@2"], "seconds": 40.0, "listens": False},
     "fallen": {"changes": ["left_rear:lost@2"], "seconds": 60.0, "listens": False, "max_falls": 9},
-    "damped": {"changes": ["left_rear:lost@2"], "seconds": 40.0, "listens": False, "max_falls": 2},
     "repaired": {
         "changes": ["left_front:lost@2", "repaired@8", "left_front:lost@12", "repaired@20"],
         "seconds": 30.0,

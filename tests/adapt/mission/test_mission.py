@@ -99,11 +99,12 @@ def test_after_a_fall_it_tries_what_gets_far_where_that_gait_falls(missions, hex
     assert expected[tried] > 0.8 * expected.max() > expected[row]
 
 
-def test_a_robot_that_fell_as_often_as_it_may_is_damped(missions) -> None:
-    found = missions("damped")
+def test_a_robot_that_fell_as_often_as_it_may_is_damped(hexapod) -> None:
+    found, _ = mission(hexapod, lambda _: True, seconds=60.0, max_falls=2)
+    events = list(found)
     assert (found.result.falls, found.result.assistances) == (2, 1)
-    assert found.events[-1].words.startswith("It fell 2 times, which is as often as it may, and is damped.")
-    fall, up = found.first("fall"), found.first("assistance")
+    assert events[-1].words.startswith("It fell 2 times, which is as often as it may, and is damped.")
+    fall, up = (next(event for event in events if event.kind == kind) for kind in ("fall", "assistance"))
     assert up.time - fall.time == pytest.approx(ASSISTANCE, abs=1.0)
     assert up.facts["seconds"] == ASSISTANCE
 
