@@ -8,7 +8,7 @@ import numpy as np
 from adapt.damage import HEALTHY
 from adapt.damage.text import damage_from
 from adapt.records import TRUSTED, Outcome, RefinedGait, Thought
-from adapt.rehearsal.table import Table, rehearsed_expectations, widen
+from adapt.rehearsal.table import Expectations, Table, rehearsed_expectations, widen
 from adapt.selectors.catalogue import register
 from adapt.selectors.hypotheses import Hypotheses, height, rehearsed_hypotheses
 from adapt.selectors.mixture import ResidualLevel, Tolerances
@@ -215,10 +215,12 @@ class Fitted(MultiPrior):
             while self._twin.spent < _EXPLORED and not self._forecast.complete(best):
                 self._forecast.explore(best, self._foreseen, [])
         self._believe()
+        # a rehearsal of one or two episodes does not tell which of the best gaits fall now and then
+        models = self._fitted or self._rating.best(1)
         for _ in range(_PASSES):
             before = self._twin.episodes
             rows = np.argsort(-self.worth, kind="stable")[:_FINALISTS]
-            for model, seeds in zip(self._fitted, _SEEDS, strict=False):
+            for model, seeds in zip(models, _SEEDS, strict=False):
                 if self._twin.spent < 1:
                     self._forecast.run(model, [*rows.tolist(), *self._rating.trials], seeds)
             if self._twin.episodes == before:
@@ -240,7 +242,7 @@ class Fitted(MultiPrior):
 
     def _believe(self) -> None:
         fitted = [model for model in self._fitted if model in self._forecast]
-        known = replace(self._conditions, evidence=self._rating.evidence_of(self._known))
+        known = replace(self._checked(), evidence=self._rating.evidence_of(self._known))
         hypotheses = Hypotheses(
             known,
             self._forecast.expectations(fitted, self._measures, like=known, rating=self._rating),
@@ -251,6 +253,14 @@ class Fitted(MultiPrior):
         )
         self._expect(hypotheses, self._traced, self._features_of)
         self._foreseen = self.predicted
+
+    def _checked(self) -> Expectations:
+        """What was rehearsed, but for gaits that ran whole episodes since, under the same models."""
+        objectives, falls = self._conditions.objectives.copy(), self._conditions.falls.copy()
+        for place, model in enumerate(self._known):
+            for row, found in self._forecast.whole(model).items():
+                objectives[place, row], falls[place, row] = found
+        return replace(self._conditions, objectives=objectives, falls=falls)
 
     def _conclude(self) -> None:
         """Where the best fit explains too little, believe in what was rehearsed alone."""

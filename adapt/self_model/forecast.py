@@ -94,11 +94,14 @@ class Forecast:
             else:
                 whole.setdefault(run.row, []).append((objective, fell))
 
+    def whole(self, model: Model) -> dict[int, np.ndarray]:
+        """Mean objective and share of falls of each gait that ran whole episodes under a model, by its row."""
+        return {row: np.mean(found, axis=0) for row, found in self._whole.get(str(model.damage), {}).items()}
+
     def _known(self, model: Model) -> dict[int, np.ndarray]:
-        """Objective and share of falls of each gait that ran under a model, by its row."""
-        text = str(model.damage)
-        whole = {row: np.mean(found, axis=0) for row, found in self._whole.get(text, {}).items()}
-        return {**{row: np.array(found) for row, found in self._begun.get(text, {}).items()}, **whole}
+        """The same of each gait that at least began an episode."""
+        begun = self._begun.get(str(model.damage), {})
+        return {**{row: np.array(found) for row, found in begun.items()}, **self.whole(model)}
 
     def of(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
         """Objectives and shares of falls of all gaits under a model, and standard deviations, (k, 2) each."""
