@@ -95,7 +95,7 @@ class Forecast:
                 whole.setdefault(run.row, []).append((objective, fell))
 
     def whole(self, model: Model) -> dict[int, np.ndarray]:
-        """Mean objective and share of falls of each gait that ran whole episodes under a model, by its row."""
+        """Mean objective and share of falls of each gait in its whole episodes under a model, by its row."""
         return {row: np.mean(found, axis=0) for row, found in self._whole.get(str(model.damage), {}).items()}
 
     def _known(self, model: Model) -> dict[int, np.ndarray]:
