@@ -55,7 +55,11 @@ class RecoveryObjective(ABC):
 
     @abstractmethod
     def lenient(self, steps: int) -> "RecoveryObjective":
-        """The objective of a search, in episodes of so many steps."""
+        """The objective of a search at first, in episodes of so many steps."""
+
+    def lasting(self, robot: Robot) -> "RecoveryObjective":
+        """The objective of a search in the end, and of choosing among what searches found."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Progress(RecoveryObjective):
         price: of a fall in the first step [m], positive.
         steps: control steps of a whole episode.
         nowhere: see `RecoveryObjective` [m].
-        forfeits: whether the distance ahead is lost with a fall, as in the training of some robots.
+        forfeits: whether the distance ahead is lost with a fall, see `lasting`.
     """
 
     price: float
@@ -143,6 +147,13 @@ class Progress(RecoveryObjective):
         """See `RecoveryObjective`; falls cost less, but still the distance that is not walked any more."""
         return Progress(LENIENCY * self.price, steps)
 
+    def lasting(self, robot: Robot) -> RecoveryObjective:
+        """See `RecoveryObjective`; a fall forfeits the distance where it does so in the robot's training.
+
+        In a single trial on the robot that would hide how far it came.
+        """
+        return replace(self, forfeits=robot.description.alive.forfeits)
+
 
 def find_objective(name: str, repertoire: Repertoire, healthy: float) -> RecoveryObjective:
     """The recovery objective of a name, for a robot that walks so far when it is healthy [m]."""
@@ -150,5 +161,4 @@ def find_objective(name: str, repertoire: Repertoire, healthy: float) -> Recover
         raise UnknownNameError("recovery objective", name, OBJECTIVES)
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
         return TrainingReward(repertoire.settings.min_objective)
-    robot = repertoire.robot.description
-    return Progress(PRICE * healthy, robot.episode_steps, LIMPING * healthy, robot.alive.forfeits)
+    return Progress(PRICE * healthy, repertoire.robot.description.episode_steps, LIMPING * healthy)

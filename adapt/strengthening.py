@@ -123,7 +123,8 @@ class Strengthening:
         aim = find_objective("progress", repertoire, self.healthy)
         if not isinstance(aim, Progress):
             raise InvalidValueError("the healthy robot does not walk: train its repertoire for longer first")
-        self._aim, self._progress = aim, aim.of_table(table).objectives  # (d, k)
+        self._aim = aim.lasting(repertoire.robot)
+        self._progress = self._aim.of_table(table).objectives  # (d, k)
         self.weak = self._find_weak(table.conditions if damages is None else table.take(damages).conditions)
         self.searches: list[DamageSearch] = []
 

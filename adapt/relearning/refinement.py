@@ -139,6 +139,7 @@ class _Search:
     def __post_init__(self) -> None:
         source = np.random.SeedSequence(self.seed, spawn_key=(int(SeedFamily.REFINEMENT), self.number))
         self._rng, self._generation = np.random.Generator(np.random.SFC64(source)), 0
+        self.objective = self.objective.lasting(self.robots[0])
         self.whole = self.robots[0].description.episode_steps
         self.short = first_part(self.robots[0], self.settings.short, self.settings.shortest)
         self.steps, self.spent, self._budget = self.whole, 0, self.settings.episodes * self.whole

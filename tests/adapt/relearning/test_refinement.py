@@ -131,9 +131,10 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
 
 def test_the_objective_of_a_recovery_is_found_by_name() -> None:
     gaits = short_gaits()
-    forfeits = gaits.robot.description.alive.forfeits
-    assert find_objective("progress", gaits, 2.0) == Progress(2.0 * PRICE, STEPS, 0.1, forfeits)
-    assert forfeits
+    progress = find_objective("progress", gaits, 2.0)
+    assert progress == Progress(2.0 * PRICE, STEPS, 0.1)
+    assert gaits.robot.description.alive.forfeits
+    assert progress.lasting(gaits.robot) == replace(progress, forfeits=True)
     assert find_objective("reward", gaits, 2.0) == TrainingReward(gaits.settings.min_objective)
     assert find_objective("progress", gaits, -0.1) == TrainingReward(gaits.settings.min_objective)
     with pytest.raises(UnknownNameError, match="recovery objective"):
