@@ -270,6 +270,19 @@ def test_what_was_rehearsed_wins_over_a_misfit() -> None:
     assert probability > 0.9
 
 
+def test_a_gait_that_was_lucky_when_it_was_rehearsed_runs_whole_episodes_before_it_is_tried() -> None:
+    robot = Robot("left_front:lost", ("left_front:lost",), without=only("slope"), episodes=250)
+    truth, table = robot.truth(), robot.context.table
+    assert table is not None
+    lucky = int(np.argmin(truth))
+    objectives = table.objectives.copy()
+    objectives[1, lucky] = 1.5 * truth.max()
+    robot.context = replace(robot.context, table=replace(table, objectives=objectives))
+    selector = robot.tries(0)
+    assert selector.predicted[lucky] < 0.5 * truth.max()
+    assert selector.ask() != lucky
+
+
 def test_a_misfit_hands_back_to_rehearsed() -> None:
     robot = Robot(DAMAGE, ("right_front:dead",), without=only("slope"), episodes=250)
     selector = robot.selector
