@@ -23,6 +23,7 @@ from robots.files.texts import parse_yaml, read_bytes, read_text
 from robots.looks import dress
 from robots.mjcf.compiling import read_spec
 from robots.mjcf.reading import read_self_contained
+from robots.mjcf.urdf import read_urdf
 from robots.model import adjust, compile_models, compile_physics, compile_robot, strip
 from robots.task.measures import even_cells
 from robots.task.observations import Channel, Entry, Sensed, channels, entries
@@ -404,11 +405,12 @@ def robot_from_text(xml: str, yaml: str, *, origin: str, files: Mapping[str, byt
 
 
 def _packaged(description: Description, origin: str) -> str:
-    """The MJCF of a robot whose model is part of another package; "" of others."""
+    """The MJCF of a robot whose model, an MJCF or URDF, is part of another package; "" of others."""
     if description.package is None:
         return ""
     with naming(origin, InvalidRobotError, InvalidRobotError):
-        return read_self_contained(packaged_file(description.package.name, description.model))
+        model = packaged_file(description.package.name, description.model)
+        return read_urdf(model)[0] if model.suffix == ".urdf" else read_self_contained(model)
 
 
 def _built(description: Description, xml: str, yaml: str, files: Mapping[str, bytes], origin: str) -> Robot:

@@ -82,10 +82,11 @@ def with_bent_legs(model: mujoco.MjModel, parts: Parts, poses: list[Pose]) -> li
 
 
 def _is_straight(model: mujoco.MjModel, data: mujoco.MjData, leg: FoundLeg) -> bool:
-    """Whether the last two parts of a leg hang straight down."""
-    places = _places(model, data, leg)[-3:]
-    lengths = np.linalg.norm(np.diff(places, axis=0), axis=1)
-    return len(lengths) > 1 and places[0, 2] - places[-1, 2] > _STRAIGHT * lengths.sum()
+    """Whether the last two parts of a leg hang straight down, seen along the axis of its last joint."""
+    parts = np.diff(_places(model, data, leg)[-3:], axis=0)
+    axis = data.xaxis[model.joint(leg.joints[-1]).id]
+    lengths = np.linalg.norm(parts - np.outer(parts @ axis, axis), axis=1)
+    return len(lengths) > 1 and -parts[:, 2].sum() > _STRAIGHT * lengths.sum()
 
 
 def _places(model: mujoco.MjModel, data: mujoco.MjData, leg: FoundLeg) -> np.ndarray:

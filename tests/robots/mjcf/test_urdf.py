@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
-from dogs import _ball
 
 from robots.errors import InvalidRobotError, InvalidValueError
 from robots.importing.draft import draft_robot
-from robots.importing.urdf import convert_urdf
+from robots.mjcf.urdf import convert_urdf
 from robots.robot import read_robot
+from tests.robots.importing.dogs import _ball
 from tests.robots.stepping import run_episodes
 
 MESH = "package://dog_description/meshes/trunk.{}"
@@ -70,7 +71,7 @@ def urdf(tmp_path: Path) -> Path:
 def test_a_urdf_becomes_a_robot_that_stands_and_walks(run, urdf: Path) -> None:
     code, said, _ = run("robots", "--draft", urdf)
     assert code == 0
-    assert f"left out, as MuJoCo reads .stl, .obj, .msh alone: {MESH.format('dae')}." in said
+    assert "left out, as MuJoCo reads .stl, .obj, .msh alone: trunk.dae." in said
     robot = read_robot(urdf.with_name("urdog.yaml"))
     assert list(robot.description.legs) == list(PLACES)
     masses = {robot.model.body(n).name: robot.model.body_mass[n] for n in range(1, robot.model.nbody)}
@@ -83,6 +84,18 @@ def test_a_urdf_becomes_a_robot_that_stands_and_walks(run, urdf: Path) -> None:
     assert not run_episodes(robot.with_episode_steps(50), still).fell.any()
     urdf.with_name("dog.urdf").unlink()
     assert read_robot(urdf.with_name("urdog.yaml")).model.nmesh == 1, "its MJCF needs no other file"
+
+
+@pytest.mark.parametrize(
+    "moments", ['ixx="1" iyy="0.1" izz="0.1"', 'ixx="0.4" iyy="0.4" izz="0.4" ixy="0.5"']
+)
+def test_moments_of_inertia_that_no_body_has_are_set_to_their_mean(urdf: Path, moments: str) -> None:
+    trunk = 'ixx="0.1" iyy="0.1" izz="0.1"' + (' ixy="0"' if "ixy" in moments else "")
+    urdf.write_text(urdf.read_text().replace(trunk, moments))
+    path, remarks = convert_urdf(urdf)
+    assert remarks[1].endswith("are set to their mean: trunk.")
+    model = mujoco.MjModel.from_xml_path(str(path))
+    np.testing.assert_allclose(model.body("trunk").inertia, 0.4, rtol=1e-6)
 
 
 def test_packages_are_where_the_user_says(urdf: Path, tmp_path: Path) -> None:
@@ -114,6 +127,8 @@ def test_packages_are_where_the_user_says(urdf: Path, tmp_path: Path) -> None:
         ("robot", "mujoco", "is no URDF"),
         ('mass value="4"', 'mass value="-4"', "mass"),
         ('effort="20"', 'effort="much"', "effort"),
+        ('ixx="0.1"', 'ixx="much"', "a moment of inertia must be a number"),
+        ('ixx="0.1" iyy="0.1" izz="0.1"', 'ixx="0" iyy="0" izz="-0.1"', "inertia"),
     ],
 )
 def test_what_cannot_be_read_is_told_in_a_sentence(urdf: Path, old: str, new: str, said: str) -> None:
