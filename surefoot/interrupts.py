@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -12,6 +13,9 @@ from typing import NoReturn
 
 INTERRUPTED = 130  # exit code, as shells have it
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
+_AGAIN = (
+    0.5  # [s]: `timeout` and terminals send one interrupt to a process and to its group, so it comes twice
+)
 
 
 def end_silently() -> None:
@@ -46,24 +50,25 @@ def raise_and_remember() -> Iterator[list[int]]:
 def interrupt_flag(
     say: Callable[[str], object], doing: str = "Finishing the current batch, then saving"
 ) -> Iterator[Callable[[], bool]]:
-    """Turn the first interrupt into a flag, and say what is being done; the second one interrupts at once.
+    """Turn the first interrupt into a flag, and say what is being done; a later one interrupts at once.
 
     Outside the main thread nothing is turned into a flag.
     """
-    seen = False
+    first: float | None = None
 
     def remember(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal seen
-        if seen:
+        nonlocal first
+        if first is None:
+            first = time.monotonic()
+            say(f"{doing} (interrupt again to stop at once).")
+        elif time.monotonic() > first + _AGAIN:
             raise KeyboardInterrupt
-        seen = True
-        say(f"{doing} (interrupt again to stop at once).")
 
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
     with _handled(remember):
-        yield lambda: seen
+        yield lambda: first is not None
 
 
 @contextmanager
