@@ -13,10 +13,8 @@ from typing import NoReturn
 
 INTERRUPTED = 130  # exit code, as shells have it
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
-# [s] within which an interrupt that comes again is the same one: `timeout` sends it to a process and to its group
+# [s] within which interrupts are one and the same: `timeout` signals a process, and then the group it is in
 _AGAIN = 0.5
-    0.5  # [s]: `timeout` and terminals send one interrupt to a process and to its group, so it comes twice
-)
 
 
 def end_silently() -> None:
