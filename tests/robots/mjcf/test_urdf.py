@@ -72,6 +72,10 @@ def test_a_urdf_becomes_a_robot_that_stands_and_walks(run, urdf: Path) -> None:
     code, said, _ = run("robots", "--draft", urdf)
     assert code == 0
     assert "left out, as MuJoCo reads .stl, .obj, .msh alone: trunk.dae." in said
+    model = mujoco.MjModel.from_xml_path(str(urdf.with_suffix(".xml")))
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    assert data.body("FL_foot").xpos[2] == pytest.approx(0.02), "its soles touch the floor"
     robot = read_robot(urdf.with_name("urdog.yaml"))
     assert list(robot.description.legs) == list(PLACES)
     masses = {robot.model.body(n).name: robot.model.body_mass[n] for n in range(1, robot.model.nbody)}
