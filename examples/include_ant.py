@@ -13,7 +13,8 @@ import numpy as np
 
 import surefoot
 from adapt.damage.damage import Combination
-from adapt.damage.text import damage_library, parse_damage
+from adapt.damage.library import damage_library
+from adapt.damage.text import parse_damage
 from adapt.objective import Progress, RecoveryObjective, find_objective
 from adapt.records import RefinedGait
 from adapt.recovery import find_incumbent, fresh_episodes

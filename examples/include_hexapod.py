@@ -10,7 +10,7 @@ from pathlib import Path
 import surefoot
 from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
-from adapt.damage.text import damage_library
+from adapt.damage.library import damage_library
 from repertoire.evaluation.correction import correct, keep_best, reevaluation
 from repertoire.evaluation.merging import merge
 from repertoire.repertoire import Repertoire

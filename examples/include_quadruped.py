@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import surefoot
-from adapt.damage.text import damage_library
+from adapt.damage.library import damage_library
 from repertoire.evaluation.correction import keep
 from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import write_repertoire

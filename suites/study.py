@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from robots.errors import InvalidFileError, InvalidValueError, shown
-from robots.files.atomic import file_exists, locked, make_folder, write_text
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.locks import locked
 from robots.files.texts import read_json
 from robots.workers import starting_processes, worker_pool
 from suites.suite import Key, StudyResult, StudyTrial, Suite, result_path

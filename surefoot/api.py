@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adapt.damage.damage import Damage
-from adapt.damage.text import damage_from, damage_library, damaged_robots, parse_damage
+from adapt.damage.library import damage_library
+from adapt.damage.text import damage_from, damaged_robots, parse_damage
 from adapt.records import Recovery, Trial
 from adapt.requests import (
     CalibrationRequest,

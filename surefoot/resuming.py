@@ -85,7 +85,7 @@ def run_to_file(
 @contextmanager
 def locked_output(file: Path | None, out: Path, overwrite: bool, name: str = "out") -> Iterator[None]:
     """Keep other processes from an output file meanwhile; see `check_output` for what else is refused."""
-    from robots.files.atomic import locked
+    from robots.files.locks import locked
 
     check_output(file, out, overwrite, name)
     with locked(out):

@@ -1,11 +1,12 @@
-"""Damage as text: `parse_damage` reads one, `read_damages` a list; `damage_facts` explains all there are."""
+"""Damage as text: `parse_damage` reads one, `read_damages` a list, `damage_facts` explains them."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from adapt.damage import HEALTHY
 from adapt.damage.damage import Combination, Damage, SingleDamage, check_compatible
-from adapt.damage.kinds import damage_kinds, kinds_in_order
+from adapt.damage.kinds import damage_kinds
+from adapt.damage.library import damage_library
 from adapt.damage.parts import RobotParts, sort_words
 from robots.errors import InvalidFileError, InvalidValueError, SurefootError, naming, shown
 from robots.files.texts import parse_number, parse_yaml, read_text
@@ -119,18 +120,3 @@ def _kind_words(kind: type[SingleDamage]) -> list[str]:
     if kind.scale is not None:
         lines += [f"STRENGTH: {kind.scale.words()}"]
     return [part for line in lines for part in wrapped(line)]
-
-
-_SORTS = ("leg", "joint", "foot", "all", "floor", "torso")  # the order of what the library holds
-
-
-def damage_library(robot: Robot) -> list[Damage]:
-    """A robot's default damages, of which the first is that nothing is wrong: what each kind holds in store.
-
-    It is wide because similar damages are evidence of each other: a leg that is stuck in the air behaves
-    like one that is lost.
-    """
-    parts = RobotParts(robot)
-    found = [damage for kind in kinds_in_order() for damage in kind.library(parts)]
-    found.sort(key=lambda damage: _SORTS.index(parts.find(damage.singles[0].target).sort))
-    return [Combination(), *found]

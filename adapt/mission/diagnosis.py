@@ -7,7 +7,7 @@ import numpy as np
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from adapt.evidence import evidence_of
-from adapt.mission.states import Cause
+from adapt.mission.beliefs import Cause
 from adapt.mission.world import Stretch
 from adapt.objective import find_objective
 from adapt.records import TRUSTED, Outcome, RefinedGait, diagnosis_words

@@ -8,10 +8,10 @@ import numpy as np
 from adapt.damage.damage import Combination, Damage, SingleDamage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
+from adapt.mission.beliefs import Beliefs, Cause, Paths, Way
 from adapt.mission.diagnosis import Diagnosis, posed, shortened
 from adapt.mission.outcomes import Outcomes
 from adapt.mission.planner import FALL
-from adapt.mission.states import Beliefs, Cause, Paths, Way
 from adapt.mission.steering import HEADINGS, HELD, Steering
 from adapt.mission.world import Searches, Stretch, World
 from adapt.records import WALKING, RefinedGait

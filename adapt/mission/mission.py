@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from adapt.damage.damage import Damage
+from adapt.mission.beliefs import Paths, Way
 from adapt.mission.changes import PlannedChange, read_changes
 from adapt.mission.knowledge import Knowledge
 from adapt.mission.log import COUNTED, Event, MissionResult
@@ -17,7 +18,7 @@ from adapt.mission.monitor import THRESHOLD, Monitor
 from adapt.mission.outcomes import SAMPLE
 from adapt.mission.planner import PlannedStretch, choose_gait
 from adapt.mission.simulated import SimulatedWorld
-from adapt.mission.states import TRANSITIONS, Outcome, Paths, State, Way
+from adapt.mission.states import TRANSITIONS, Outcome, State
 from adapt.mission.surprises import Surprises
 from adapt.mission.world import ASSISTANCE, Stretch, World
 from adapt.records import RefinedGait

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from adapt.gaussian_process import matern_52
-from adapt.mission.states import Beliefs, Paths, Way
+from adapt.mission.beliefs import Beliefs, Paths, Way
 from adapt.self_model.twin import Run, Twin
 from robots.pose import Pose, wrapped_angle
 from robots.seeds import SeedFamily, derive_seeds

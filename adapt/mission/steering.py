@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from adapt.damage.damage import Damage
+from adapt.mission.beliefs import Way
 from adapt.mission.outcomes import SAMPLE, Outcomes
 from adapt.mission.planner import FALL
-from adapt.mission.states import Way
 from adapt.mission.world import Stretch, Until, World, go_on
 from robots.pose import Pose, wrapped_angle
 

@@ -12,7 +12,8 @@ from repertoire.storage.files import RunFiles
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.files.atomic import check_writable, explain_errors, file_exists, locked, new_folder, write_text
+from robots.files.atomic import check_writable, explain_errors, file_exists, new_folder, write_text
+from robots.files.locks import locked
 from robots.files.texts import read_text
 from robots.robot import Robot
 from robots.simulation.backend import Backend

@@ -1,21 +1,15 @@
-"""Files that are replaced in one step, and on which one process at a time works.
-
-A reader finds the old file or the new one, never half of one.
+"""Files that are replaced in one step: a reader finds the old file or the new one, never half of one.
 
 Whatever the system refuses is an `InvalidFileError` that says what failed, and why, in a sentence.
 """
 
 import glob
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from robots.errors import InUseError, InvalidFileError
+from robots.errors import InvalidFileError
 
 
 def file_behind(path: str | Path) -> Path:
@@ -138,39 +132,3 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
-    """Keep other processes from working on a file or folder while the body runs.
-
-    The lock is the operating system's, on a file `.NAME.lock` next to the path, and ends with the process,
-    however that ends. It only keeps out those that ask for it. `patience` is how long to wait for another
-    holder to finish [s].
-    """
-    with explain_errors(f"{path} cannot be locked"):
-        target = file_behind(path)
-        if not target.parent.is_dir():
-            raise OSError(f"there is no folder {target.parent}")
-        name = target.with_name(f".{target.name}.lock")
-        lock = FileLock(name, timeout=patience)
-        try:
-            lock.acquire()
-        except Timeout as error:
-            raise InUseError(path, _holder(name)) from error
-    try:
-        since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        with suppress(OSError):
-            name.write_text(f"process {os.getpid()} on {socket.gethostname()} since {since}")
-        yield
-    finally:
-        with suppress(OSError):
-            name.unlink()  # before the lock ends: whoever opened it before finds out that it is gone
-        lock.release()
-
-
-def _holder(name: Path) -> str:
-    try:
-        return name.read_text(encoding="utf-8", errors="replace") or "another process"
-    except OSError:
-        return "another process"

@@ -13,9 +13,9 @@ import numpy as np
 from adapt.damage.damage import Combination, Damage
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
+from adapt.mission.beliefs import Paths
 from adapt.mission.knowledge import thinking_rate
 from adapt.mission.mission import Mission, Response
-from adapt.mission.states import Paths
 from adapt.recovery import recover
 from adapt.rehearsal.table import Table
 from adapt.requests import MissionRequest, RecoveryRequest

@@ -22,7 +22,8 @@ from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from repertoire.training.runs import resume_training
 from repertoire.training.training import Training, TrainingProgress
 from robots.errors import InvalidFileError, SurefootError
-from robots.files.atomic import file_exists, locked, make_folder, write_text
+from robots.files.atomic import file_exists, make_folder, write_text
+from robots.files.locks import locked
 from robots.files.texts import read_json
 from robots.simulation.backend import Backend
 from robots.simulation.threads import ONE_THREAD

@@ -18,7 +18,8 @@ def damages(robot: str, damage_text: str | None, picture: Path | None, library: 
 
     ROBOT is the name of a robot that comes with the package, or the path of the YAML of your own.
     """
-    from adapt.damage.text import damage_facts, damage_library, parse_damage
+    from adapt.damage.library import damage_library
+    from adapt.damage.text import damage_facts, parse_damage
     from robots.rendering.pictures import draw_robot
     from robots.robot import find_robot
 

@@ -100,7 +100,7 @@ def explore(
 
 
 def _export(explorer: "Explorer", page: Path, damage: str | None, overwrite: bool) -> None:
-    from robots.files.atomic import locked
+    from robots.files.locks import locked
     from surefoot.explorer.export import check_page, export_page
 
     check_page(page)

@@ -75,7 +75,7 @@ def recover(
     from adapt.damage.text import parse_damage
     from adapt.report import result_paths, save_recovery
     from adapt.selectors.catalogue import find_selector, find_table
-    from robots.files.atomic import locked
+    from robots.files.locks import locked
     from robots.simulation.threads import backend_of
     from surefoot.api import find_calibration
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import surefoot
-from adapt.damage.text import damage_library, parse_damage
+from adapt.damage.library import damage_library
+from adapt.damage.text import parse_damage
 from adapt.requests import RecoveryRequest
 from adapt.selectors.catalogue import find_selector, selector_entries
 from repertoire.evaluation.evaluator import Evaluator

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adapt.damage.text import damage_library
+from adapt.damage.library import damage_library
 from repertoire.repertoire import Repertoire
 from robots.errors import InvalidValueError
 from robots.files.atomic import write_text

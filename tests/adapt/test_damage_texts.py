@@ -11,7 +11,8 @@ from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.loads import Payload
 from adapt.damage.kinds.motors import Dead, Weak
-from adapt.damage.text import damage_facts, damage_from, damage_library, parse_damage, read_damages
+from adapt.damage.library import damage_library
+from adapt.damage.text import damage_facts, damage_from, parse_damage, read_damages
 from robots.catalogue import robot_names
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.robot import load_robot

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from robots.errors import InUseError, InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
-from robots.files.atomic import locked
+from robots.files.locks import locked
 from suites.paper.published import published_study
 from suites.paper.results import TrialResult, read_trial, write_trial
 from suites.paper.suite import paper_suite

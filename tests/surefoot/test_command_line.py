@@ -16,7 +16,8 @@ from gymnasium.utils.env_checker import check_env
 from PIL import Image
 
 import surefoot
-from adapt.damage.text import damage_library, parse_damage
+from adapt.damage.library import damage_library
+from adapt.damage.text import parse_damage
 from adapt.requests import (
     CalibrationRequest,
     CorrectionRequest,

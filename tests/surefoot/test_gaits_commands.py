@@ -19,7 +19,7 @@ from repertoire.evaluation.merging import merge
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire
 from robots.description import Randomization
-from robots.files.atomic import locked
+from robots.files.locks import locked
 from robots.randomization import read_randomization
 from surefoot.shipped import best_known
 from tests.adapt.rehearsal.small import STEPS

@@ -14,7 +14,7 @@ from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.requests import RecoveryRequest
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
-from robots.files.atomic import locked
+from robots.files.locks import locked
 from robots.simulation.threads import Threads
 
 BROKEN = "recover gaits.h5 --damage front_left:lost --threads 1"

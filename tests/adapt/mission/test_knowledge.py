@@ -11,10 +11,10 @@ from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
 from adapt.damage.text import parse_damage
+from adapt.mission.beliefs import Cause
 from adapt.mission.knowledge import Knowledge, thinking_rate
 from adapt.mission.monitor import Monitor
 from adapt.mission.simulated import SimulatedWorld
-from adapt.mission.states import Cause
 from adapt.mission.world import Stretch, World
 from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import choose_selector

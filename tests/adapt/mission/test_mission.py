@@ -25,7 +25,7 @@ from adapt.selectors.catalogue import find_selector
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.files.atomic import locked
+from robots.files.locks import locked
 from tests.adapt.mission.conftest import GOAL
 
 Throws = Callable[[float], bool]

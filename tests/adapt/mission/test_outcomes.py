@@ -5,8 +5,8 @@ import pytest
 
 from adapt.damage.damage import Combination
 from adapt.damage.kinds.limbs import Lost
+from adapt.mission.beliefs import Beliefs, Cause, Way
 from adapt.mission.outcomes import Outcomes
-from adapt.mission.states import Beliefs, Cause, Way
 from adapt.self_model.twin import Run, Thinking, Twin
 from repertoire.repertoire import Repertoire
 from robots.pose import Pose

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adapt.mission.states import Way
+from adapt.mission.beliefs import Way
 from adapt.mission.steering import HEADINGS, Steering
 from adapt.mission.world import Stretch
 from robots.pose import Pose

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from robots.errors import InUseError, InvalidFileError
-from robots.files.atomic import locked, make_folder, new_folder, replace_file, write_text
+from robots.files.atomic import make_folder, new_folder, replace_file, write_text
+from robots.files.locks import locked
 
 
 @pytest.fixture
@@ -135,7 +136,7 @@ def test_names_that_no_file_can_have_are_refused(tmp_path, name):
 HOLD = """
 import sys, time
 from pathlib import Path
-from robots.files.atomic import locked
+from robots.files.locks import locked
 with locked(Path(sys.argv[1])):
     print("locked", flush=True)
     time.sleep(60)

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from dogs import LEGS, MOTOR, dog, write_dog
 
-from adapt.damage.text import damage_library, parse_damage
+from adapt.damage.library import damage_library
+from adapt.damage.text import parse_damage
 from robots.errors import InvalidRobotError
 from robots.importing.checks import check_robot
 from robots.importing.draft import Draft, draft_robot
