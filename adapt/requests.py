@@ -150,7 +150,7 @@ class StrengtheningRequest(Record):
 
     Attributes:
         below: search for a new gait for each damage under which the best gait walks less than this share of
-            the healthy distance.
+            the healthy distance. Episodes with a fall count as 0 at most where they do in training.
         episodes_per_damage: episodes of each search at most; it ends sooner where it does not pay. For the
             included Ant they take about a quarter of an hour on two cores, for the Hexapod five minutes.
         randomization: refine on models of the robot with other masses, friction etc., such as

@@ -67,7 +67,7 @@ class DamageSearch:
     # before come after the gaits of the repertoire
     parent: int
     solution: np.ndarray  # parameters of the gait found so far, (n,) float32
-    before: float  # progress while up of the best gait that there was, in fresh episodes [m]
+    before: float  # the search's last objective for the best gait that there was, in fresh episodes [m]
     after: float  # that of the gait found, in the same episodes; `before` until the search is finished
     # that are done; 0 where a gait that there was is good enough, or a mirror image was found
     rounds: int = 0
@@ -297,7 +297,7 @@ class Strengthening:
         first: int = 0,
         episodes: int = _FINAL_EPISODES,
     ) -> np.ndarray:
-        """Mean progress while up of gaits, (k,), in the same fresh episodes on models of a condition."""
+        """Mean objective of gaits, (k,), in the same fresh episodes on models of a condition."""
         seeds = derive_seeds(self.seed, SeedFamily.CONFIRMATION, first, episodes, condition)
         models = (first + np.arange(episodes)) % damaged.models
         means = []
