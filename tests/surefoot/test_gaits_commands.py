@@ -163,7 +163,7 @@ def test_one_process_at_a_time_works_on_an_output(run, work: Path, monkeypatch) 
         path.write_bytes(b"its result")
         yield
 
-    monkeypatch.setattr("robots.files.atomic.locked", late)  # another one ends just before
+    monkeypatch.setattr("robots.files.locks.locked", late)  # another one ends just before
     code, _, err = run(line)
     assert (code, out.read_bytes()) == (2, b"its result")
     assert "exists already" in err
