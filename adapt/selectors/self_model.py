@@ -150,7 +150,7 @@ class Fitted(MultiPrior):
 
         A gait of which something is expected is tried before the first search, so that the robot walks soon.
         """
-        best, height = int(np.argmax(self.predicted)), self.prior.objectives.max() - self._zero
+        best, height = int(np.argmax(self.worth)), self.prior.objectives.max() - self._zero
         promise = self.predicted[best] - self._zero
         tried = [tried for tried, _ in self._outcomes]
         cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
