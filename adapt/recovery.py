@@ -293,9 +293,10 @@ def find_incumbent(evaluator: Evaluator, *, seed: int) -> int:
 
 
 def fresh_episodes(evaluator: Evaluator, row: int, seed: int) -> Episodes:
-    """`PERFORMANCE_EPISODES` fresh episodes of a controller."""
+    """`PERFORMANCE_EPISODES` fresh episodes of a controller, on each of the robots by turns."""
     seeds = derive_seeds(seed, SeedFamily.CONFIRMATION, 0, PERFORMANCE_EPISODES)
-    return evaluator.run(np.full(PERFORMANCE_EPISODES, row), seeds)
+    robots = np.arange(PERFORMANCE_EPISODES) % len(evaluator.robots)
+    return evaluator.run(np.full(PERFORMANCE_EPISODES, row), seeds, robots=robots)
 
 
 def performance_of(episodes: Episodes, aim: RecoveryObjective) -> Performance:

@@ -14,7 +14,9 @@ from suites.recovery.metrics import mean, summarise
 OLD = "old gait"
 _NOTES = (
     "Shares are of the progress that the intact robot makes with its best gait, in per cent: means over ten "
-    "fresh episodes after each recovery. A gait that falls keeps the distance that it made.",
+    "fresh episodes after each recovery. A gait that falls keeps the distance that it made. Aside is how far "
+    "it ends beside the line straight ahead, for what it gets ahead. Robots that differ have other masses, "
+    "friction, motors, delay and noise of sensors.",
     "Intervals of 95% are of a bootstrap over the recoveries of each damage or, with one recovery from each "
     "damage, over the damages.",
     "Seconds are of the program, on the cores that the study had; walking and the start of the program are "
@@ -32,10 +34,13 @@ class TwelveRecord(TrialRecord):
         old: the same of that gait on the damaged robot [m].
         made: the same of the gait in the end [m].
         falls_after: share of these episodes in which the robot falls.
+        aside: how far to the side it gets in these, a mean [m]; None if it was not measured.
+        differing: the same as `made`, on ten robots with other masses, friction, motors, delay and sensors.
+        differing_falls: share of those that fall.
         trials: that were made, and how many of them ended in a fall.
         better_after: seconds until a trial of another gait had walked a tenth of the intact progress farther
             than the first trial of the old one, walking not included; None if none did [s].
-        seconds: of the whole recovery, walking not included [s].
+        seconds: of the whole recovery, walking not included [s]; 0 of rivals without any.
         processor: seconds of all processors that it took [s].
         cause: what the selector holds to be the most probable damage in the end, and how probable.
     """
@@ -45,6 +50,9 @@ class TwelveRecord(TrialRecord):
     old: Finite
     made: Finite
     falls_after: Finite
+    aside: Finite | None = None
+    differing: Finite | None = None
+    differing_falls: Finite | None = None
     trials: Whole = 0
     falls: Whole = 0
     better_after: Finite | None = None
@@ -76,8 +84,8 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
     both = pd.concat([old, runs], ignore_index=True)
     methods = [OLD, *dict.fromkeys(runs["method"])]
     yield bullets(_NOTES)
-    names = ("all", "one leg or joint", "two legs", "trials", "falls", "falls after [%]")
-    took = ("first better gait [s]", "whole recovery [s]", "at most [s]")
+    names = ("all", "one leg or joint", "two legs", "trials", "falls", "falls after [%]", "aside [%]")
+    took = ("on robots that differ", "first better gait [s]", "whole recovery [s]", "at most [s]")
     yield table(("who", *names, *took), [_row(name, both[both["method"] == name]) for name in methods])
     yield heading("Damages")
     shares = both.pivot_table("share", index="damage", columns="method", aggfunc="mean", sort=False)
@@ -92,12 +100,16 @@ def _row(name: str, runs: pd.DataFrame) -> tuple[str, ...]:
     pairs = runs["damage"].map(lambda text: len(damage_from(text).singles) > 1).to_numpy(bool)
     shares = (_mean(some) for some in (runs, runs[~pairs], runs[pairs]))
     if name == OLD:
-        return name, *shares, *([NOTHING] * 6)
+        return name, *shares, *([NOTHING] * 8)
+    columns = ["made", "aside", "differing", "intact"]
+    made, aside, differing, intact = runs[columns].astype(float).mean()
     return (
         name,
         *shares,
         *(format_or_dash(runs[column].mean(), 1) for column in ("trials", "falls")),
         format_or_dash(100 * runs["falls_after"].mean(), 0),
+        format_or_dash(100 * aside / made, 0),
+        format_or_dash(100 * differing / intact, 0),
         format_or_dash(runs["better_after"].astype(float).median(), 0),
         format_or_dash(runs["seconds"].median(), 0),
         format_or_dash(runs["seconds"].max(), 0),

@@ -13,7 +13,7 @@ from adapt.damage.damage import Damage
 from adapt.damage.text import read_damages
 from adapt.objective import find_objective
 from adapt.records import Trial
-from adapt.recovery import find_incumbent, fresh_episodes, recover
+from adapt.recovery import PERFORMANCE_EPISODES, find_incumbent, fresh_episodes, recover
 from adapt.rehearsal.table import Table
 from adapt.requests import RecoveryRequest
 from repertoire.evaluation.evaluator import Evaluator
@@ -21,6 +21,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.files.records import validate
+from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
@@ -104,23 +105,16 @@ class TwelveSuite(RecordSuite):
         return int(derive_seeds(damage, SeedFamily.RECOVERY, key[2], 1)[0])
 
     def run(self, trial: TwelveTrial, folder: Path, report: Callable[[float], None]) -> TwelveRecord:
-        seed, started, used = self.trial_seed(trial.key), time.perf_counter(), time.process_time()
         walk = self._without_trials if trial.method in (BEST, PREPARED) else self._recover
-        found = walk(trial, seed, report)
-        return TwelveRecord(
-            **self._named(trial),
-            damage=str(trial.damage),
-            seconds=time.perf_counter() - started,
-            processor=time.process_time() - used,
-            **found,
-        )
+        found = walk(trial, self.trial_seed(trial.key), report)
+        return TwelveRecord(**self._named(trial), damage=str(trial.damage), **found)
 
     def report(self, results: Sequence[TwelveRecord], folder: Path) -> list[Path]:
         text = join(sections(self.repertoire.robot.name, runs := runs_table(results)))
         return save_report(folder, f"{text}\n", recoveries=runs)
 
     def _recover(self, trial: TwelveTrial, seed: int, report: Callable[[float], None]) -> dict[str, Any]:
-        entry, started = selector_of(trial.method), time.perf_counter()
+        entry, started, used = selector_of(trial.method), time.perf_counter(), time.process_time()
         ended: list[float] = []
 
         def on_trial(one: Trial) -> None:
@@ -140,17 +134,18 @@ class TwelveSuite(RecordSuite):
             backend=self.backend,
             on_trial=on_trial,
         )
+        took = {"seconds": time.perf_counter() - started, "processor": time.process_time() - used}
         beyond = found.trials[0].distance + _BETTER * found.healthy.distance
         tried = zip(found.trials, ended, strict=True)
         better = [
             at for one, at in tried if one.row != found.incumbent and not one.fell and one.distance > beyond
         ]
         cause, probability = next(iter(found.diagnosis.items()), ("", 0.0))
-        return {
+        refined = [gait.solution for gait in found.refined]
+        return self._walked(self.repertoire, trial.damage, found.row, seed, refined) | {
+            **took,
             "intact": found.healthy.distance,
             "old": found.broken.distance,
-            "made": found.recovered.distance,
-            "falls_after": found.recovered.falls / found.recovered.episodes,
             "trials": len(found.trials),
             "falls": found.falls,
             "better_after": better[0] if better else None,
@@ -168,26 +163,40 @@ class TwelveSuite(RecordSuite):
         whole = float(fresh_episodes(intact, incumbent, seed).distances.mean())
         damaged = self._evaluator(self.repertoire, broken)
         old = fresh_episodes(damaged, incumbent, seed)
+        known = {"intact": whole, "old": float(old.distances.mean())}
         if trial.method == PREPARED:
             assert self.prepared is not None
-            own = trial.damage.apply(self.prepared.robot)
-            walked = fresh_episodes(self._evaluator(self.prepared, own), self.prepared.best(), seed)
+            used, row = self.prepared, self.prepared.best()
         else:
             aim = find_objective(self.request.objective, self.repertoire, whole)
             found = DamagedRobot(
                 repertoire=self.repertoire, damage=trial.damage, seed=seed, backend=self.backend, aim=aim
             )
-            best = found.oracle()
-            walked = fresh_episodes(damaged, best["gait"], seed)
+            used, row = self.repertoire, found.oracle()["gait"]
+        return known | self._walked(used, trial.damage, row, seed)
+
+    def _walked(
+        self, repertoire: Repertoire, damage: Damage, row: int, seed: int, refined: Sequence[np.ndarray] = ()
+    ) -> dict[str, float]:
+        """What a gait does on the damaged robot and, damaged alike, on others that differ from it."""
+        others = [randomised(repertoire.robot, number) for number in range(PERFORMANCE_EPISODES)]
+        own, differing = (
+            self._evaluator(repertoire, *map(damage.apply, robots)) for robots in ([repertoire.robot], others)
+        )
+        for solution in refined:
+            own.add(solution[None])
+            differing.add(solution[None])
+        walked, elsewhere = (fresh_episodes(one, row, seed) for one in (own, differing))
         return {
-            "intact": whole,
-            "old": float(old.distances.mean()),
             "made": float(walked.distances.mean()),
             "falls_after": float(np.mean(walked.fell)),
+            "aside": float(np.abs(walked.lateral).mean()),
+            "differing": float(elsewhere.distances.mean()),
+            "differing_falls": float(np.mean(elsewhere.fell)),
         }
 
-    def _evaluator(self, repertoire: Repertoire, robot: Robot) -> Evaluator:
-        return Evaluator(repertoire, {"any": robot}, backend=self.backend)
+    def _evaluator(self, repertoire: Repertoire, *robots: Robot) -> Evaluator:
+        return Evaluator(repertoire, {"any": robots}, backend=self.backend)
 
 
 def listed_damages(robot: Robot) -> tuple[Damage, ...]:
