@@ -218,7 +218,8 @@ class Description(Record):
         drag: slows every body down by `drag · v · (1 + |v|)` [m/s²] at its speed v [m/s], and its turning by
             `drag · w · (1 + |w|)` [rad/s²] at w [rad/s], as Bullet does.
         position_rates: share of its speed by which a joint's position changes, where it is not 1.
-        target_rate: how fast servos of the real robot may be told other positions [rad/s or m/s].
+        target_rate: how fast servos may be told other positions, in simulation too [rad/s or m/s]; None for
+            any.
         ranges: of motion, narrower than those of the MJCF, or where it gives none [rad or m].
         servos: what actions command some of the joints, where it is not what the MJCF says.
         feet: sole geoms of each foot.

@@ -281,6 +281,8 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         **vars(drives),
         # share of the joint's velocity by which its position changes
         "rate": [description.position_rates.get(name, 1.0) for name in description.joints],
+        # by which the control may change in a control step, inf without a limit
+        "change": _greatest_change(robot, drives),
         "play": [float(robot.faults.play.get(name, 0.0)) for name in names],  # in units of the control
         "delay": [
             robot.faults.delay + int(robot.faults.late.get(name, 0)) for name in names
@@ -290,6 +292,15 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
         "source": [names.index(robot.faults.swapped.get(name, name)) for name in names],
     }
     return _records(len(joints), values)
+
+
+def _greatest_change(robot: Robot, drives: Motors) -> np.ndarray:
+    """By how much the controls of servos may change in a control step at the robot's `target_rate`, (j,)."""
+    rate, half_range = robot.description.target_rate, (drives.high - drives.low) / 2
+    reach, change = abs(drives.targets(1.0) - drives.targets(0.0)), np.full(len(half_range), np.inf)
+    if rate is not None:
+        np.divide(rate * robot.control_step * half_range, reach, out=change, where=reach > 0)
+    return change
 
 
 def _parts(robot: Robot, data: mujoco.MjData) -> np.ndarray:

@@ -77,7 +77,10 @@ def carry_on(task: Task, episode: EpisodeState, seed: np.uint64, going: bool) ->
 
 @compiled()
 def apply_action(task: Task, episode: EpisodeState) -> None:
-    """Clip the action to [-1, 1] and apply it, perhaps late; it is overwritten with what arrived."""
+    """Clip the action to [-1, 1] and apply it, perhaps late; it is overwritten with what arrived.
+
+    Of targets that change faster than the robot declares, the nearest that is allowed arrives.
+    """
     tally, lost = episode.tally[0], np.inf
     if task.constants[0].drops and tally.steps > 0:
         lost = uniform(tally.seed, _DROPS + tally.steps)  # the same for all, which get one message
@@ -99,6 +102,10 @@ def apply_action(task: Task, episode: EpisodeState) -> None:
             action = np.float32((episode.row[joint.ctrl] - joint.ctrl_middle) / joint.ctrl_half_range)
         else:
             control = joint.ctrl_middle + joint.ctrl_half_range * action
+            if abs(control - episode.row[joint.ctrl]) > joint.change and tally.steps > 0:
+                last = episode.row[joint.ctrl]
+                control = min(max(control, last - joint.change), last + joint.change)
+                action = np.float32((control - joint.ctrl_middle) / joint.ctrl_half_range)
             if joint.play > 0:  # until the gear's teeth meet, the motor goes where it went before
                 control = min(max(episode.row[joint.ctrl], control - joint.play), control + joint.play)
             episode.row[joint.ctrl] = control

@@ -360,3 +360,19 @@ def test_an_episode_says_where_it_was_midway_and_where_it_ended(ant: Robot, cont
         torso = data.body(robot.description.torso)
         assert episodes.lateral[i] == pytest.approx(torso.xpos[1])
         assert episodes.heading[i] == pytest.approx(angles_of(torso)[2])
+
+
+def test_targets_of_servos_change_no_faster_than_the_robot_declares() -> None:
+    known, most = load_robot("hexapod"), 3.0  # [rad/s]
+    robot = robot_from_text(known.xml, f"{known.yaml}\ntarget_rate: {most}\n", origin="it")
+    stepper, rng, told = begun(robot, 3), np.random.default_rng(3), []
+    for number in range(50):
+        asked = rng.uniform(-1, 1, robot.action_dim)
+        stepper.step(asked.astype(np.float32))
+        span = robot.model.actuator_ctrlrange
+        wanted = span.mean(axis=1) + np.ptp(span, axis=1) / 2 * asked
+        allowed = np.inf if number == 0 else most * robot.control_step
+        expected = told[-1] + np.clip(wanted - told[-1], -allowed, allowed) if told else wanted
+        told.append(stepper.data.ctrl.copy())
+        np.testing.assert_allclose(told[-1], expected, atol=1e-5)
+    assert np.ptp(told, axis=0).max() > 2 * most * robot.control_step
