@@ -96,12 +96,14 @@ class Progress(RecoveryObjective):
         steps: control steps of a whole episode.
         nowhere: see `RecoveryObjective` [m].
         forfeits: whether the distance ahead is lost with a fall, see `lasting`.
+        aside: what a metre counts that the robot ends up beside the line straight ahead [m], see `lasting`.
     """
 
     price: float
     steps: int
     nowhere: float = 0.0
     forfeits: bool = False
+    aside: float = 0.0
     name = "progress"
 
     def __post_init__(self) -> None:
@@ -114,7 +116,8 @@ class Progress(RecoveryObjective):
         return -self.price
 
     def of(self, episodes: Episodes) -> np.ndarray:
-        values = self._of(episodes.distances, episodes.fell, episodes.steps / self.steps)
+        ahead = episodes.distances - self.aside * np.abs(episodes.lateral)
+        values = self._of(ahead, episodes.fell, episodes.steps / self.steps)
         return np.where(episodes.diverged, self.least, values)
 
     def foreseen(self, episodes: Episodes, share: float) -> np.ndarray:
@@ -145,14 +148,16 @@ class Progress(RecoveryObjective):
 
     def lenient(self, steps: int) -> RecoveryObjective:
         """See `RecoveryObjective`; falls cost less, but still the distance that is not walked any more."""
-        return Progress(LENIENCY * self.price, steps)
+        return Progress(LENIENCY * self.price, steps, aside=self.aside)
 
     def lasting(self, robot: Robot) -> RecoveryObjective:
-        """See `RecoveryObjective`; a fall forfeits the distance where it does so in the robot's training.
+        """See `RecoveryObjective`; a fall forfeits the distance, and drift costs some, as in the training.
 
         In a single trial on the robot that would hide how far it came.
         """
-        return replace(self, forfeits=robot.description.alive.forfeits)
+        reward = robot.description.reward
+        aside = max(0.0, -reward.drift / reward.progress) if reward.progress > 0 else 0.0
+        return replace(self, forfeits=robot.description.alive.forfeits, aside=aside)
 
 
 def find_objective(name: str, repertoire: Repertoire, healthy: float) -> RecoveryObjective:

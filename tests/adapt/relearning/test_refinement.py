@@ -121,6 +121,10 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
     assert forfeits.of(episodes).tolist() == [1.5, -0.5, -1.0, -1.0]
     assert forfeits.foreseen(episodes, 0.5).tolist() == [4.0, -0.5, -1.0, -1.0]
     assert forfeits.lenient(STEPS) == Progress(0.2, STEPS), "a search learns to walk before it learns to last"
+    episodes.lateral[:] = [-0.5, 0.25, 0.0, 0.0]
+    beside = Progress(1.0, STEPS, aside=2.0)
+    assert beside.of(episodes).tolist() == [0.5, 1.0, -1.0, -1.0]
+    assert beside.lenient(STEPS) == Progress(0.2, STEPS, aside=2.0)
     halves = [2 * episodes.objectives[0], episodes.objectives[1], 2 * episodes.objectives[2], -7.0]
     assert TrainingReward(-7.0).foreseen(episodes, 0.5).tolist() == halves
     assert Progress(1.0, STEPS).lenient(STEPS // 4) == Progress(0.2, STEPS // 4)
@@ -134,7 +138,10 @@ def test_the_objective_of_a_recovery_is_found_by_name() -> None:
     progress = find_objective("progress", gaits, 2.0)
     assert progress == Progress(2.0 * PRICE, STEPS, 0.1)
     assert gaits.robot.description.alive.forfeits
-    assert progress.lasting(gaits.robot) == replace(progress, forfeits=True)
+    less = {"preset": "straight", "drift": -0.5, "progress": 2.0}
+    for reward, aside in (("straight", 1.0), (less, 0.25), ("paper", 0.0)):
+        robot = gaits.robot.with_task(reward=reward)
+        assert progress.lasting(robot) == replace(progress, forfeits=True, aside=aside)
     assert find_objective("reward", gaits, 2.0) == TrainingReward(gaits.settings.min_objective)
     assert find_objective("progress", gaits, -0.1) == TrainingReward(gaits.settings.min_objective)
     with pytest.raises(UnknownNameError, match="recovery objective"):
