@@ -76,9 +76,6 @@ class Problem(ABC):
         """What to note about results, see `Backend.differences`."""
         return {}
 
-    def close(self) -> None:  # noqa: B027 (most problems hold nothing to be released)
-        """Release what it holds, if anything."""
-
     @abstractmethod
     def initial(self, rng: np.random.Generator) -> np.ndarray:
         """A solution to start a search from, (solution_dim,) float32."""

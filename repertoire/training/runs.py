@@ -39,18 +39,18 @@ def start_training(
     if out is not None and isinstance(problem, Robot):
         problem = problem.as_written()  # so that what is trained is what is saved
     found = find_problem(problem, backend=backend, breaker=breaker, **walk)
-    with Training(found, configure(found, algorithm, settings)) as training:
-        if out is None:
-            yield training
-            return
-        found.record.check_storable()
-        path = RunFiles.of(out).repertoire
-        with new_folder(out), locked(path):
-            if file_exists(path) and not overwrite:
-                raise InvalidValueError(
-                    f"{out} already holds a run: go on with surefoot train --resume {out}, or use --overwrite"
-                )
-            yield training
+    training = Training(found, configure(found, algorithm, settings))
+    if out is None:
+        yield training
+        return
+    found.record.check_storable()
+    path = RunFiles.of(out).repertoire
+    with new_folder(out), locked(path):
+        if file_exists(path) and not overwrite:
+            raise InvalidValueError(
+                f"{out} already holds a run: go on with surefoot train --resume {out}, or use --overwrite"
+            )
+        yield training
 
 
 @contextmanager
@@ -72,16 +72,14 @@ def resume_training(
             yield None
             return
         problem = recorded_problem(repertoire.problem, backend=backend, breaker=breaker)
-        with Training(problem, repertoire.settings) as training:
-            if len(repertoire) and not len(repertoire.history.get("evaluations", ())):
-                raise InvalidFileError(f"{path}: there are elites, but no history of how they came about")
-            try:
-                training.restore(repertoire, state)
-            except (KeyError, ValueError, TypeError, IndexError, OverflowError, InvalidValueError) as error:
-                raise InvalidFileError(
-                    f"{path}: the search state does not fit the settings: {error}"
-                ) from error
-            yield training
+        training = Training(problem, repertoire.settings)
+        if len(repertoire) and not len(repertoire.history.get("evaluations", ())):
+            raise InvalidFileError(f"{path}: there are elites, but no history of how they came about")
+        try:
+            training.restore(repertoire, state)
+        except (KeyError, ValueError, TypeError, IndexError, OverflowError, InvalidValueError) as error:
+            raise InvalidFileError(f"{path}: the search state does not fit the settings: {error}") from error
+        yield training
 
 
 _MOST = 2_000_000_000  # bytes of a log, which are millions of batches

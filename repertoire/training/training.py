@@ -49,7 +49,7 @@ class Training:
     """A run: a search on a problem, with a history and a file; its result depends only on the first two.
 
     Args:
-        problem: to be solved; closed with the training.
+        problem: to be solved.
         settings: of the search.
         history_rows: rows of the history, spread evenly over the evaluations; None for one each iteration.
         clock: for `timing`, in seconds; `time.thread_time` counts the processor time of this thread alone.
@@ -81,12 +81,6 @@ class Training:
         self._evaluations = self._steps = self._diverged = 0
         self._metrics = self.metrics
         self._solutions: np.ndarray | None = None  # of the last ask, whose memory the next one takes
-
-    def __enter__(self) -> "Training":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.problem.close()
 
     @property
     def evaluations(self) -> int:

@@ -78,8 +78,7 @@ class PaperSuite(Suite):
         if self.episodes:
             check_episodes(self.episodes)
         for trial in replace(self, trials=1).plan():
-            with trial.training(self.backend):
-                pass
+            trial.training(self.backend)
         return []
 
     def trial_seed(self, key: Key) -> int:

@@ -91,9 +91,9 @@ class PaperTrial:
         """Run the trial in this process; one with a correction goes on from its last checkpoint."""
         self._compile(backend)
         if not self.episodes:  # takes minutes at most, so that there are no checkpoints
-            with self.training(backend) as training:
-                costs = self._train(training, Costs(), folder, report)
-                return self._result(training.repertoire(), costs, None, backend)
+            whole = self.training(backend)
+            costs = self._train(whole, Costs(), folder, report)
+            return self._result(whole.repertoire(), costs, None, backend)
         path = RunFiles.of(folder).repertoire
         started = file_exists(path)
         opening = resume_training(folder, backend=backend) if started else self._start(folder, backend)
@@ -110,7 +110,8 @@ class PaperTrial:
     def _compile(self, backend: Backend) -> None:
         """Compile everything that the run needs, whose time does not count, by short episodes."""
         short = replace(self, episode_steps=_SHORT_STEPS if self.episodes else None)
-        with short.training(backend) as other, one_blas_thread():
+        other = short.training(backend)
+        with one_blas_thread():
             for _ in range(_SHORT_BATCHES):
                 other.step()
 
@@ -118,8 +119,8 @@ class PaperTrial:
     def _start(self, folder: Path, backend: Backend) -> Iterator[Training]:
         """Set the run up in its folder, and keep other processes out of that."""
         make_folder(folder)
-        with locked(RunFiles.of(folder).repertoire), self.training(backend) as training:
-            yield training
+        with locked(RunFiles.of(folder).repertoire):
+            yield self.training(backend)
 
     @property
     def _settings(self) -> dict[str, Any]:

@@ -17,9 +17,7 @@ from robots.simulation.threads import Threads
 
 @pytest.fixture(scope="module")
 def ant():
-    problem = Locomotion(load_robot("ant").with_episode_steps(30), backend=Threads(1))
-    yield problem
-    problem.close()
+    return Locomotion(load_robot("ant").with_episode_steps(30), backend=Threads(1))
 
 
 @pytest.fixture(scope="module")

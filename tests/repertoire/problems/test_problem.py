@@ -19,11 +19,8 @@ BENCHMARKS = ("sphere-2", "sphere-101", *(name.replace("-N", "-7") for name in P
 @pytest.fixture(scope="module", params=[*BENCHMARKS, "ant"])
 def problem(request: pytest.FixtureRequest):
     if request.param != "ant":
-        yield make_problem(request.param)
-        return
-    locomotion = Locomotion(load_robot("ant").with_episode_steps(5), backend=Threads(1))
-    yield locomotion
-    locomotion.close()
+        return make_problem(request.param)
+    return Locomotion(load_robot("ant").with_episode_steps(5), backend=Threads(1))
 
 
 def solutions_of(problem: Problem, count: int) -> np.ndarray:
