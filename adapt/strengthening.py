@@ -42,13 +42,14 @@ _FINAL_EPISODES = 10
 _FIELD = ("searches",)
 _FORMAT = Format(
     "surefoot strengthening",
-    version=1,
+    version=2,
     arrays={
         "condition": Array("<i8", _FIELD),
         "parent": Array("<i8", _FIELD, low=0),
         "solution": Array("<f4", (*_FIELD, "parameters")),
         "before": Array("<f8", _FIELD),
         "after": Array("<f8", _FIELD),
+        "sigma": Array("<f8", _FIELD, low=0),
         "rounds": Array("<i8", _FIELD, low=0, high=_ROUNDS),
         "episodes": Array("<i8", _FIELD, low=0),
         "finished": Array("|b1", _FIELD),
@@ -69,6 +70,7 @@ class DamageSearch:
     solution: np.ndarray  # parameters of the gait found so far, (n,) float32
     before: float  # the search's last objective for the best gait that there was, in fresh episodes [m]
     after: float  # that of the gait found, in the same episodes; `before` until the search is finished
+    sigma: float = 0.0  # step size with which the next round begins, 0 for that of a first one
     # that are done; 0 where a gait that there was is good enough, or a mirror image was found
     rounds: int = 0
     episodes: int = 0  # that they took
@@ -267,7 +269,7 @@ class Strengthening:
         report: Callable[[float], None],
     ) -> DamageSearch:
         """A search after one more round, from some gaits or else from what it has found."""
-        found = replace(self.refinement, episodes=self._budget).refine(
+        found = self.refinement.part(search.rounds, _ROUNDS, search.sigma).refine(
             robots,
             search.solution[None] if starts is None else self._solutions[starts],
             objective=self._aim,
@@ -282,6 +284,7 @@ class Strengthening:
             search,
             parent=search.parent if starts is None else int(starts[found.start]),
             solution=found.solution,
+            sigma=found.sigma,
             rounds=rounds,
             episodes=search.episodes + found.episodes,
             finished=not pays or rounds == _ROUNDS,

@@ -36,6 +36,7 @@ class Refinement:
     before: float  # of the most promising gait, or of that where it started, if that is better
     episodes: int  # that the search took, as control steps in units of a whole episode
     fall: float = 0.5  # probability of a fall by the fresh episodes
+    sigma: float = 0.0  # step size with which the search ended, 0 where that is not known
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,10 @@ class Refiner(ABC):
         all random numbers; the backend changes nothing. `hurried` is asked again and again whether to end
         with what was found so far.
         """
+
+    def part(self, number: int, parts: int, sigma: float) -> "Refiner":
+        """That of a part of a search, counted from 0; the part before it ended with a step size."""
+        return replace(self, episodes=math.ceil(self.episodes / parts))
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,12 @@ class RefinementSettings(Refiner):
         if self.strategy is not None:
             STRATEGIES.find(self.strategy)
 
+    def part(self, number: int, parts: int, sigma: float) -> "RefinementSettings":
+        """See `Refiner`; only the first part has short episodes, in which a search learns to walk."""
+        first = replace(self, episodes=math.ceil(self.episodes / parts))
+        sigma0, begun = sigma or self.sigma0, (0.0, 0)
+        return replace(first, short_until=begun, lenient_until=begun, sigma0=sigma0) if number else first
+
     def refine(self, robots: Sequence[Robot], solutions: np.ndarray, **search: Any) -> Refinement:
         """See `Refiner`; `hurried` is asked after each generation."""
         return _Search(self, robots, **search).run(solutions)
@@ -147,7 +158,8 @@ class _Search:
 
     def run(self, solutions: np.ndarray) -> Refinement:
         """Search from some gaits, (k, n)."""
-        start, mean = self._search(solutions)
+        start, strategy = self._search(solutions)
+        mean = strategy.mean.astype(np.float32)
         finalists = np.stack([solutions[0], solutions[start], mean])
         values, fell = self._finals(finalists)
         known = 0 if values[0].mean() >= values[1].mean() else 1
@@ -161,10 +173,11 @@ class _Search:
             before=float(values[known].mean()),
             episodes=-(-self.spent // self.whole),
             fall=float((fell[best].sum() + 0.5) / (finals + 1)),
+            sigma=strategy.sigma,
         )
 
-    def _search(self, solutions: np.ndarray) -> tuple[int, np.ndarray]:
-        """The whole search: row of the gait where it started, and its mean in the end, (n,) float32."""
+    def _search(self, solutions: np.ndarray) -> tuple[int, Strategy]:
+        """The whole search: row of the gait where it started, and its strategy in the end."""
         self._last(self.short)
         running = [(row, self._strategy(solutions[row])) for row in self._starts(solutions)]
         rounds = max(1, math.ceil(math.log2(len(running))))
@@ -178,7 +191,7 @@ class _Search:
             running = [running[index] for index in order[: (len(running) + 1) // 2]]
         ((start, strategy),) = running
         self._advance(strategy, self._budget)
-        return start, strategy.mean.astype(np.float32)
+        return start, strategy
 
     def _finals(self, solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Objectives and falls of k gaits in fresh whole episodes, the same for all, (k, f) each."""

@@ -5,7 +5,8 @@ With the policy's action p, time t since the episode began, and each joint's own
     target = home + share of the leg · scale · p + offset + amplitude · sin(2π f t + phase)
 
 is sent to the joint's motor. The command that the policy observes belongs to the gait, and its turn holds the
-heading. Parameters of zeros are the policy alone.
+heading. Parameters of zeros are the policy alone. They hold the sine's and the cosine's part of each wave, not
+its amplitude and phase: searches found gaits of Go1 without a leg two to four times as far in as many episodes.
 """
 
 import math
@@ -20,7 +21,7 @@ from robots.controllers.foreign import Called
 from robots.controllers.graph import Graph
 from robots.controllers.network import Network, run_network
 
-_SPREAD = 0.3  # [rad or m] of an offset or an amplitude for a parameter of 1
+_SPREAD = 0.3  # [rad or m] of an offset or a part of a wave for a parameter of 1
 _SHARE = 0.4  # of the policy's action for a parameter of 1
 _FREQUENCY, _TEMPO = 2.0, 0.3  # [Hz] of the waves, and the change of its logarithm for a parameter of 1
 _BEGINS = 0.5  # [s] in which a residual sets in, and in which one takes the place of another
@@ -175,9 +176,9 @@ class Inputs(NamedTuple):
 class Residual(Controller):
     """Gaits around a frozen policy.
 
-    A parameter vector holds the command (3), the offset of each joint, the share of each leg, the amplitude
-    and the phase of each joint and the frequency; then a number that says whether the policy runs as its
-    mirror image.
+    A parameter vector holds the command (3), the offset of each joint, the share of each leg, the parts of
+    each joint's wave as a sine and as a cosine, and the frequency; then a number that says whether the policy
+    runs as its mirror image.
     """
 
     network: Network | Called
@@ -277,14 +278,14 @@ class Residual(Controller):
 
     def prepare(self, parameters: np.ndarray, memory: np.ndarray) -> None:
         joints, residual = self.action_dim, memory[_NOW : _NOW + _RESIDUAL]
-        told, offsets, shares, amplitudes, phases, (tempo,), turned = self._parts(parameters)
+        told, offsets, shares, sines, cosines, (tempo,), turned = self._parts(parameters)
         default, least, most = self.told
         residual[_REST, :3] = default + told * (most - least) / 3
         residual[_REST, _FLIPPED] = self.mirror is not None and turned[0] > _MIRRORED
         residual[_OFFSET, :joints] = _SPREAD * offsets
         residual[_SHARES, :joints] = np.clip(1 + _SHARE * shares, 0, 2)[self.legs]
-        residual[_AMPLITUDE, :joints] = _SPREAD * amplitudes
-        residual[_PHASE, :joints] = 2 * np.pi * phases
+        residual[_AMPLITUDE, :joints] = _SPREAD * np.hypot(sines, cosines)
+        residual[_PHASE, :joints] = np.arctan2(cosines, sines)
         frequency = _FREQUENCY * math.exp(min(_TEMPO * float(tempo), 2.0))
         residual[_REST, _PACE] = 2 * np.pi * frequency * self.control_step
 
@@ -358,9 +359,9 @@ class Residual(Controller):
         """See `Controller.mirrored`: None where it is not known what the policy observes in a mirror."""
         if self.mirror is None:
             return None
-        told, offsets, shares, amplitudes, phases, tempo, turned = self._parts(parameters)
+        told, offsets, shares, sines, cosines, tempo, turned = self._parts(parameters)
         images = mirror.actions.images
         legs = [int(self.legs[images[self.legs == leg][0]]) for leg in range(self._leg_count)]
-        offsets, amplitudes = (mirror.actions.of(part.T).T for part in (offsets, amplitudes))
-        found = [told * [1, -1, -1], offsets, shares[:, legs], amplitudes, phases[:, images], tempo]
+        moved = [mirror.actions.of(part.T).T for part in (offsets, sines, cosines)]
+        found = [told * [1, -1, -1], moved[0], shares[:, legs], *moved[1:], tempo]
         return np.concatenate([*found, 2 * _MIRRORED - turned], axis=1).astype(parameters.dtype)

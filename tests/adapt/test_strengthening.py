@@ -244,10 +244,10 @@ def test_gaits_are_refined_on_models_where_they_are_randomised(monkeypatch) -> N
     rounds, driven = made_up(monkeypatch, 0.0), []
     run = module.Evaluator.run
 
-    def watched(*arguments, robots: np.ndarray | None = None):
-        if robots is not None:
+    def watched(evaluator, *arguments, robots: np.ndarray | None = None):
+        if len(evaluator.robots) > 1:
             driven.append(np.bincount(robots) / len(robots))
-        return run(*arguments, robots=robots)
+        return run(evaluator, *arguments, robots=robots)
 
     monkeypatch.setattr(module.Evaluator, "run", watched)
     work = start(randomization=GAP.model_copy(update={"models": 3}))

@@ -96,6 +96,16 @@ def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
     assert len(told) == 1
 
 
+def test_later_parts_of_a_search_go_on_with_its_step_size_in_whole_episodes() -> None:
+    whole = RefinementSettings(10, sigma0=0.3)
+    assert whole.part(0, 4, 0.0) == RefinementSettings(3, sigma0=0.3)
+    later = whole.part(1, 4, 0.1)
+    assert (later.episodes, later.sigma0) == (3, 0.1)
+    assert later.short_until == later.lenient_until == (0.0, 0)
+    assert whole.part(1, 4, 0.0).sigma0 == 0.3, "where a search does not tell its step size"
+    assert refined(RefinementSettings(40, 4, sigma0=0.3)).sigma not in (0.0, 0.3)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"episodes": 0}, {"episodes": 1.5}, {"batch_size": 1}, {"sigma0": 0.0}, {"sigma0": np.nan}]
 )

@@ -89,7 +89,7 @@ def expected_actions(
     joints, order = list(robot.description.joints), list(description.joints)
     home = np.array([description.home[joint] for joint in joints])
     offset, share = 0.3 * parameters[3:15], np.clip(1 + 0.4 * parameters[15:19], 0, 2).repeat(3)
-    amplitude, phase = 0.3 * parameters[19:31], 2 * np.pi * parameters[31:43]
+    sine, cosine = 0.3 * parameters[19:31], 0.3 * parameters[31:43]
     frequency = 2 * math.exp(0.3 * parameters[43])
     least, most = np.array(description.command.least), np.array(description.command.most)
     told = np.array(description.command.default) + parameters[:3] * (most - least) / 3
@@ -118,7 +118,8 @@ def expected_actions(
         clock = [*legs, math.sin(turn), math.cos(turn)]
         inputs = np.concatenate([seen, clock]).astype(np.float32)
         last = session.run(None, {"obs": inputs[None]})[0][0].astype(np.float64)
-        wave = offset + amplitude * np.sin(2 * np.pi * frequency * t + phase)
+        turned = 2 * np.pi * frequency * t
+        wave = offset + sine * np.sin(turned) + cosine * np.cos(turned)
         wanted.append(home + share * 0.25 * last[[order.index(joint) for joint in joints]] + ramp * wave)
         action = actor(parameters, stepper.state.observation, step)
         found.append(robot.targets.mean(axis=1) + np.diff(robot.targets)[:, 0] / 2 * action)
