@@ -1,7 +1,9 @@
 """PPO of Stable-Baselines3 on many robots that are simulated together, and its policy as an ONNX file.
 
 pip install stable-baselines3 onnx onnxscript
-python examples/learn_with_sb3.py [ENVIRONMENT] [STEPS] [ROBOTS] [FILE]
+python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE]
+
+ROBOT is the name of a robot or the path of the YAML of your own.
 """
 
 import sys
@@ -21,9 +23,9 @@ import surefoot.environments  # noqa: F401 (registers them)
 class Robots(VecEnv):
     """What `gymnasium.make_vec` makes, as Stable-Baselines3 wants it."""
 
-    def __init__(self, name: str, num_envs: int, **options: Any) -> None:
-        options["autoreset_mode"] = AutoresetMode.SAME_STEP
-        self.envs: Any = gymnasium.make_vec(name, num_envs=num_envs, **options)
+    def __init__(self, robot: str, num_envs: int, **options: Any) -> None:
+        options |= {"robot": robot, "autoreset_mode": AutoresetMode.SAME_STEP}
+        self.envs: Any = gymnasium.make_vec("surefoot/Robot-v0", num_envs=num_envs, **options)
         super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
 
     def reset(self) -> np.ndarray:
@@ -78,11 +80,9 @@ class Normalised(torch.nn.Module):
         return self.policy(normalised, deterministic=True)
 
 
-def main(
-    name: str = "surefoot/QDWalker-v0", steps: str = "20000", robots: str = "16", file: str = ""
-) -> None:
+def main(robot: str = "walker", steps: str = "20000", robots: str = "16", file: str = "") -> None:
     """Learn, print the mean return of an episode of each robot before and after, and write the policy."""
-    environment = VecNormalize(VecMonitor(Robots(name, int(robots))))
+    environment = VecNormalize(VecMonitor(Robots(robot, int(robots))))
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
     small: Any = {"net_arch": [64, 64], "log_std_init": -1.0}
     model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)
