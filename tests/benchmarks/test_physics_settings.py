@@ -19,9 +19,8 @@ def small(monkeypatch) -> None:
     monkeypatch.setattr(physics, "_CANDIDATES", few)
 
 
-def test_it_compares_settings_with_a_reference_and_saves(run, small, tmp_path: Path) -> None:
-    code, out, err = run("physics", "--robot", "hopper", "--out", tmp_path / "physics.json")
-    assert (code, err) == (0, "")
+def test_it_compares_settings_with_a_reference_and_saves(works, small, tmp_path: Path) -> None:
+    out = works("physics", "--robot", "hopper", "--out", tmp_path / "physics.json")
     assert "hopper: 4 passages, reference of 16 x implicitfast" in out
     figures = json.loads((tmp_path / "physics.json").read_text())["hopper"]
     settings = figures["settings"]

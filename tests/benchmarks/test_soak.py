@@ -8,9 +8,8 @@ SEED = 31  # of a short case
 
 
 @pytest.mark.slow
-def test_what_is_killed_at_random_leaves_the_files_of_an_undisturbed_run(run, tmp_path) -> None:
-    code, out, err = run("soak", "--minutes", 0, "--seed", SEED, "--kills", 1, "--folder", tmp_path / "work")
-    assert (code, err) == (0, "")
+def test_what_is_killed_at_random_leaves_the_files_of_an_undisturbed_run(works, tmp_path) -> None:
+    out = works("soak", "--minutes", 0, "--seed", SEED, "--kills", 1, "--folder", tmp_path / "work")
     assert "case 0 was killed" in out
     assert not any(tmp_path.iterdir())
 

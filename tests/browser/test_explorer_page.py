@@ -171,8 +171,6 @@ def test_a_mistyped_damage_is_told_next_to_its_field(page: Page) -> None:
     page.keyboard.press("Enter")
     until(page, "document.querySelector('#wrong').textContent.includes('left_frnt')")
     field, told = (page.locator(name).bounding_box() for name in ("#text", "#wrong"))
-    assert field is not None
-    assert told is not None
     assert 0 < told["y"] - field["y"] < 120
     assert told["y"] + told["height"] <= 500
     assert page.locator("#recover").is_disabled()
@@ -201,8 +199,6 @@ def test_the_address_holds_the_gait_and_the_damage(page: Page, running: Running)
 def test_on_a_phone_the_robot_can_be_broken_below_it(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     robot, breaking = (page.locator(name).bounding_box() for name in ("#views", "#breaking"))
-    assert robot is not None
-    assert breaking is not None
     assert 0 <= breaking["y"] - robot["y"] - robot["height"] < 30
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -145,9 +145,8 @@ def test_a_randomization_is_read(text, expected):
     ],
 )
 def test_what_is_no_randomization_is_refused(text, message):
-    with pytest.raises(InvalidValueError, match=message) as caught:
+    with pytest.raises(InvalidValueError, match=message):
         read_randomization(text, load_robot("ant"))
-    assert "\n" not in str(caught.value)
 
 
 def test_a_randomization_that_changes_nothing_is_refused():

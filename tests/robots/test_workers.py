@@ -68,7 +68,6 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, code: str, moment: s
             seen = psutil.Process(parent.pid)
             assert wait_for(lambda: len(seen.children(recursive=True)) >= 2)
             if moment == "working":
-                assert parent.stdout is not None
                 assert parent.stdout.readline() == b"working\n"
             children = seen.children(recursive=True)
         finally:

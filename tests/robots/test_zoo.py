@@ -91,7 +91,6 @@ def test_a_package_gives_only_its_own_files(installed: Path) -> None:
 def test_a_robot_of_the_zoo_is_described_and_its_repertoire_holds_no_model(name: str) -> None:
     description = parse_description((ZOO / f"{name}.yaml").read_text(), origin=name)
     assert description.name == name
-    assert description.package is not None
     assert known_robots()[name] == ZOO / f"{name}.yaml"
     assert name in included()
     file = repertoire_path(name)

@@ -272,7 +272,6 @@ def test_a_file_that_another_program_writes_is_not_called_damaged(tmp_path: Path
     holder = "import h5py, sys; f = h5py.File(sys.argv[1], 'r+'); print(flush=True); input()"
     program = [sys.executable, "-c", holder, tmp_path / "a.h5"]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(InvalidFileError, match="another program"):
             surefoot.load(tmp_path / "a.h5")

@@ -57,10 +57,9 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     os.environ.pop(plugins.VARIABLE, None)
 
 
-def test_a_file_adds_a_damage_and_a_selector(run, plugin: Path) -> None:
+def test_a_file_adds_a_damage_and_a_selector(run, works, plugin: Path) -> None:
     assert run("damages ant --damage front_left:halved")[0] == 2
-    code, out, err = run(f"--plugin {plugin} damages ant --damage front_left:halved")
-    assert (code, err) == (0, "")
+    out = works(f"--plugin {plugin} damages ant --damage front_left:halved")
     assert "the motors give half of their torque" in out
     assert "first: tries the best first, under another name" in run("recover --help")[1]
     assert os.environ[plugins.VARIABLE] == str(plugin)  # worker processes load it too

@@ -24,10 +24,9 @@ def record(folder: str = ".") -> dict[str, Any]:
     return json.loads(Path(folder, "recovery.json").read_text())
 
 
-def test_a_rehearsal_beside_the_repertoire_is_used(run, rehearsed: Path, monkeypatch) -> None:
+def test_a_rehearsal_beside_the_repertoire_is_used(works, rehearsed: Path, monkeypatch) -> None:
     monkeypatch.setattr(Threads, "differences", {"workers": "numpy 0.1 instead of 2.3"})
-    code, out, err = run(f"{BROKEN} --trials 3 --selector rehearsed")
-    assert (code, err) == (0, "")
+    out = works(f"{BROKEN} --trials 3 --selector rehearsed")
     assert out.startswith("selector: rehearsed, with 3 conditions of gaits-rehearsal.h5 trial 1 cell ")
     found = record()
     for trial in found["trials"]:
@@ -40,26 +39,25 @@ def test_a_rehearsal_beside_the_repertoire_is_used(run, rehearsed: Path, monkeyp
     assert Path("recovery.png").exists()
 
 
-def test_an_interrupt_ends_the_search_with_what_is_confirmed(run, rehearsed: Path, monkeypatch) -> None:
+def test_an_interrupt_ends_the_search_with_what_is_confirmed(works, rehearsed: Path, monkeypatch) -> None:
     def interrupting(trial: Trial, **_: str) -> None:
         if trial.number == 2:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("surefoot.commands.recover.print_trial", interrupting)
-    code, out, _ = run(f"{BROKEN} --think-episodes 30 --refine 60")
-    assert code == 0
+    out = works(f"{BROKEN} --think-episodes 30 --refine 60")
     assert "interrupt again to stop at once" in out
     found = record()
     assert (found["stop"], len(found["trials"])) == ("it was interrupted", 2)
     assert found["row"] == found["incumbent"], "nothing was confirmed yet"
 
 
-def test_a_robot_that_nothing_helps_is_told_so(run, rehearsed: Path, monkeypatch) -> None:
+def test_a_robot_that_nothing_helps_is_told_so(works, rehearsed: Path, monkeypatch) -> None:
     monkeypatch.setattr("adapt.confirmation.HOPELESS", 3)
     monkeypatch.setattr("adapt.objective.LIMPING", 100.0)
     monkeypatch.setattr("surefoot.commands.recover.LIMPING", 100.0)
-    code, out, err = run(f"{BROKEN} --selector best-first --trials 20")
-    assert (code, err, len(record()["trials"])) == (0, "", 3)
+    out = works(f"{BROKEN} --selector best-first --trials 20")
+    assert len(record()["trials"]) == 3
     assert "surefoot rehearse and surefoot strengthen" in out
 
 
@@ -79,11 +77,10 @@ def test_what_a_folder_holds_is_replaced_only_if_told_so(run, work: Path) -> Non
     assert record("other")["selector"] == "best-first"
 
 
-def test_a_self_model_thinks_refines_and_the_last_line_plays_the_gait(run, rehearsed, monkeypatch):
+def test_a_self_model_thinks_refines_and_the_last_line_plays_the_gait(works, rehearsed, monkeypatch):
     monkeypatch.setattr("adapt.selectors.self_model.GOOD", math.inf)  # however well a known gait does
     thinking = "--think-episodes 60 --refine 150 --sensors encoders,imu --trials 3 --confirmations 0"
-    code, out, err = run(f"{BROKEN} {thinking} --out 'my gaits'")
-    assert (code, err) == (0, "")
+    out = works(f"{BROKEN} {thinking} --out 'my gaits'")
     told = record("my gaits")
     assert told["objective"] == "progress"
     thought = told["trials"][0]["thought"]
@@ -92,7 +89,7 @@ def test_a_self_model_thinks_refines_and_the_last_line_plays_the_gait(run, rehea
     assert told["refined"], "what the trial showed is explained, so gaits are refined"
     line = f"surefoot deploy 'my gaits/recovery.h5' --row {told['row']} --damage front_left:lost"
     assert out.rstrip().endswith(line)
-    assert run(*shlex.split(line)[1:], "--seconds", 1)[0] == 0
+    works(*shlex.split(line)[1:], "--seconds", 1)
     found = read_repertoire(Path("my gaits/recovery.h5"))
     assert len(found) == 5 + len(told["refined"])
     assert [list(texts) for texts in found.specialists.damages] == [
@@ -100,7 +97,9 @@ def test_a_self_model_thinks_refines_and_the_last_line_plays_the_gait(run, rehea
     ]
 
 
-def test_without_a_rehearsal_each_leg_is_rehearsed_dead_and_lost_first(run, work: Path, monkeypatch) -> None:
+def test_without_a_rehearsal_each_leg_is_rehearsed_dead_and_lost_first(
+    works, work: Path, monkeypatch
+) -> None:
     rehearsals: list[tuple[str, ...]] = []
 
     def watched(*arguments, **settings):
@@ -110,16 +109,15 @@ def test_without_a_rehearsal_each_leg_is_rehearsed_dead_and_lost_first(run, work
 
     monkeypatch.setattr("adapt.recovery.quick_rehearsal", watched)
     short = f"{BROKEN} --overwrite --trials 1 --refine 0 --think-episodes 20"
-    code, out, err = run(short)
-    assert (code, err) == (0, "")
+    out = works(short)
     assert "with a rehearsal of dead and lost legs alone" in out
     legs = ("front_left", "front_right", "back_left", "back_right")
     (conditions,) = rehearsals
     assert set(conditions) == {"healthy", *(f"{leg}:{kind}" for leg in legs for kind in ("dead", "lost"))}
-    code, out, _ = run(f"{short} --no-rehearsal")
-    assert (code, len(rehearsals)) == (0, 1)
+    out = works(f"{short} --no-rehearsal")
+    assert len(rehearsals) == 1
     assert out.startswith("selector: self-model, without a rehearsal trial 1")
-    assert run(f"{BROKEN} --overwrite --trials 1 --selector map-bo")[0] == 0
+    works(f"{BROKEN} --overwrite --trials 1 --selector map-bo")
     assert len(rehearsals) == 1, "a selector that makes no use of a rehearsal needs none"
 
 

@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_strengthens_reports_saves_and_goes_on_where_it_was(run, folder: Path, monkeypatch) -> None:
+def test_strengthens_reports_saves_and_goes_on_where_it_was(run, works, folder: Path, monkeypatch) -> None:
     before, make = names(folder), RefinementSettings.refine
 
     def interrupted(*arguments, number, **settings):
@@ -52,15 +52,14 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, folder: Path, m
     assert code == 130, err
     assert "strong-unfinished.h5. The same command goes on." in out
     assert names(folder) == sorted([*before, "strong-unfinished.h5"])
-    code, out, err = run(f"{LINE} strong.h5")
-    assert (code, err) == (0, "")
+    out = works(f"{LINE} strong.h5")
     assert re.search(r"going on after [1-9]\d+ of 160 episodes", out)
     assert names(folder) == sorted([*before, "strong.h5", "strong-rehearsal.h5"])
     with monkeypatch.context() as patch:  # when its rehearsal is saved, but not yet the file
         patch.setattr(api, "write_repertoire", Mock(side_effect=InvalidFileError("no room")))
         assert run(f"{LINE} whole.h5 --damages few.yaml")[0] == 2
     assert {"whole-rehearsal.h5", "whole-unfinished.h5"} < {*names(folder)} - {"whole.h5"}
-    assert run(f"{LINE} whole.h5 --damages few.yaml")[0] == 0
+    works(f"{LINE} whole.h5 --damages few.yaml")
     for end in (".h5", "-rehearsal.h5"):
         assert Path(f"strong{end}").read_bytes() == Path(f"whole{end}").read_bytes()
     strong, old = (read_repertoire(Path(name)) for name in ("strong.h5", "gaits.h5"))
@@ -72,7 +71,7 @@ def test_strengthens_reports_saves_and_goes_on_where_it_was(run, folder: Path, m
     np.testing.assert_allclose(table.objectives[:, :6], known.objectives, atol=1e-3)
     assert table.distances[1, 6] > table.distances[1, :6].max() + 0.02
     assert f"row 6 {LOST}, refined from" in run("show strong.h5")[1]
-    assert run(f"recover strong.h5 --damage {LOST} --out r --selector rehearsed")[0] == 0
+    works(f"recover strong.h5 --damage {LOST} --out r --selector rehearsed")
     recovery = json.loads(Path("r/recovery.json").read_text())
     assert [trial["specialist"] for trial in recovery["trials"][:2]] == ["", LOST]
     assert recovery["row"] == 6

@@ -19,33 +19,29 @@ STEERING = "hexapod --measures forward_speed=-0.5:0.5,turn_rate=-2:2 --reward st
 SHORT = "--evaluations 32 --emitters 1 --batch-size 16 --episode-steps 50"
 
 
-def test_from_training_to_a_picture(tmp_path: Path, run) -> None:
+def test_from_training_to_a_picture(tmp_path: Path, works) -> None:
     for seed in (2, 1):
         options = f"--evaluations 600 --emitters 2 --batch-size 30 --seed {seed} --overwrite"
-        code, out, err = run(f"train maze {options} --out {tmp_path}/a")
-        assert (code, err) == (0, "")
+        out = works(f"train maze {options} --out {tmp_path}/a")
     assert "after 600 evaluations" in out
     repertoire = read_repertoire(tmp_path / "a" / FILE_NAME)
     assert (repertoire.problem.name, repertoire.settings.seed) == ("maze", 1)
-    code, out, _ = run(f"show {tmp_path}/a --picture {tmp_path}/a.png --history {tmp_path}/h.png")
-    assert code == 0
+    out = works(f"show {tmp_path}/a --picture {tmp_path}/a.png --history {tmp_path}/h.png")
     assert f"problem maze, {repertoire.problem.solution_dim} parameters" in out
     assert (tmp_path / "a.png").stat().st_size > 10_000
 
 
-def test_algorithm_controller_and_cells_can_be_chosen(run, tmp_path: Path) -> None:
+def test_algorithm_controller_and_cells_can_be_chosen(run, works, tmp_path: Path) -> None:
     algorithm = "--algorithm map-elites-line --line-sigma 0.3"
-    code, _, err = run(f"train ant --out {tmp_path} {algorithm} --hidden 8,4 --archive 2,3,2,3 {FEW}")
-    assert (code, err) == (0, "")
+    works(f"train ant --out {tmp_path} {algorithm} --hidden 8,4 --archive 2,3,2,3 {FEW}")
     found = read_repertoire(tmp_path / FILE_NAME)
     assert (found.settings.algorithm, found.settings.search["line_sigma"]) == ("map-elites-line", 0.3)
     assert (found.controller, found.grid) == ("mlp-28-8-4-8", (2, 3, 2, 3))
     assert "map-elites-line, seed 1" in run(f"show {tmp_path}")[1]
 
 
-def test_a_repertoire_over_speed_and_turn_rate(tmp_path: Path, run) -> None:
-    code, _, err = run(f"train {STEERING} {SHORT} --out {tmp_path}/a")
-    assert (code, err) == (0, "")
+def test_a_repertoire_over_speed_and_turn_rate(tmp_path: Path, run, works) -> None:
+    works(f"train {STEERING} {SHORT} --out {tmp_path}/a")
     steering = read_repertoire(tmp_path / "a" / FILE_NAME)
     assert steering.robot.description.measures == {"forward_speed": (-0.5, 0.5), "turn_rate": (-2.0, 2.0)}
     assert steering.robot.description.reward.preset == "steering"
@@ -54,9 +50,9 @@ def test_a_repertoire_over_speed_and_turn_rate(tmp_path: Path, run) -> None:
     assert all(label in describe_archive(steering)["axes"] for label in labels)
     write_repertoire(tmp_path / "again.h5", steering)
     assert fingerprint(read_repertoire(tmp_path / "again.h5")) == fingerprint(steering)
-    assert run(f"recover {tmp_path}/a --damage left_front:dead --selector map-bo --trials 1")[0] == 0
+    works(f"recover {tmp_path}/a --damage left_front:dead --selector map-bo --trials 1")
     other = STEERING.replace("--reward steering", "--reward distance")
-    assert run(f"train {other} {SHORT} --out {tmp_path}/b")[0] == 0
+    works(f"train {other} {SHORT} --out {tmp_path}/b")
     assert run(f"merge {tmp_path}/a {tmp_path}/b --out {tmp_path}/both.h5")[0] == 2, "another task"
 
 
@@ -72,7 +68,6 @@ def test_a_run_is_resumed(tmp_path: Path, run) -> None:
 def test_an_interrupted_run_is_saved_and_says_how_to_go_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "surefoot", "train", "sphere-50", "--evaluations", str(10**9)]
     with subprocess.Popen([*command, "--out", tmp_path], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         while not (tmp_path / FILE_NAME).exists():
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)

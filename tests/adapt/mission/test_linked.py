@@ -31,7 +31,6 @@ from robots.robot import find_robot
 from robots.simulation.trace import TraceColumns
 from tests.adapt.mission.small import small_hexapod
 from tests.adapt.mission.test_knowledge import known
-from tests.robots.link.lossy import bad_network
 from tests.robots.link.test_link import free_port, serving
 from tests.robots.link.virtual import SimulatedLink
 
@@ -227,7 +226,6 @@ def served() -> Iterator[tuple[int, subprocess.Popen]]:
     command = [sys.executable, "-m", "surefoot", "robot", "hexapod", "--serve", f"tcp://127.0.0.1:{port}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
             assert "listens" in process.stdout.readline()
             yield port, process
         finally:
@@ -235,9 +233,9 @@ def served() -> Iterator[tuple[int, subprocess.Popen]]:
 
 
 @pytest.mark.real_time
-def test_a_robot_goes_on_over_a_bad_network_while_nobody_looks() -> None:
-    with served() as (port, _), bad_network(near := free_port(), port, loss=0.05, jitter=0.01):
-        with over(f"tcp://127.0.0.1:{near}") as world:
+def test_a_robot_goes_on_while_nobody_looks() -> None:
+    with served() as (port, _):
+        with over(f"tcp://127.0.0.1:{port}") as world:
             stretch = world.drive(3, GAIT, 100)
             assert (len(stretch.trace), stretch.fell) == (100, False)
             before, clock = stretch.end, world.clock

@@ -28,39 +28,22 @@ def repertoire() -> Repertoire:
     return small_repertoire()
 
 
-def test_the_table_says_what_the_simulation_does(repertoire, monkeypatch) -> None:
-    seeds: list[np.ndarray] = []
-    run = Threads.run
-
-    def watch(self, batch, solutions, chosen, **options):
-        seeds.append(chosen)
-        return run(self, batch, solutions, chosen, **options)
-
-    monkeypatch.setattr(Threads, "run", watch)
-    expected = rehearsed_table(rehearsed(repertoire, *CONDITIONS, episodes=EPISODES))
-    common = np.concatenate(seeds).reshape(-1, EPISODES)
-    assert (common == common[0]).all()
-    assert len(set(common[0])) == EPISODES
-
-    assert expected.conditions == CONDITIONS
-    assert expected.episodes == EPISODES
-    k = len(repertoire)
-    for number, condition in enumerate(CONDITIONS):
-        robot = repertoire.robot.with_episode_steps(STEPS)
-        if number:
-            robot = parse_damage(condition, robot).apply(robot)
-        solutions = np.repeat(repertoire.elites.solutions, EPISODES, axis=0)
-        found = run(Threads(1), ModelBatch(robot), solutions, np.tile(common[0], k))
-        objectives = found.objectives.reshape(k, EPISODES)
-        evidence = evidence_of(found, robot).reshape(k, EPISODES, -1)
-        assert expected.objectives[number] == pytest.approx(objectives.mean(axis=1), rel=1e-5)
-        assert expected.noise[number] == pytest.approx(objectives.std(axis=1, ddof=1), rel=1e-3)
-        assert expected.falls[number] == pytest.approx(found.fell.reshape(k, EPISODES).mean(axis=1))
-        assert expected.evidence[number] == pytest.approx(evidence.mean(axis=1), rel=1e-4, abs=1e-6)
-        spread = evidence.std(axis=1, ddof=1)
-        assert expected.evidence_std[number] == pytest.approx(spread, rel=1e-4, abs=1e-5)
-    assert expected.evidence.shape == (len(CONDITIONS), k, len(expected.evidence_names))
-    assert not np.array_equal(expected.objectives[0], expected.objectives[1])
+def test_the_table_sums_up_the_episodes_of_each_gait_and_damage(repertoire) -> None:
+    evaluation = rehearsed(repertoire, *CONDITIONS, episodes=EPISODES)
+    table, found, shape = rehearsed_table(evaluation), evaluation.results(), (3, len(repertoire), EPISODES)
+    objectives, fell = (column.reshape(shape) for column in (found.objectives, found.fell))
+    evidence = evidence_of(found, repertoire.robot).reshape(*shape, -1)
+    assert (table.conditions, table.episodes) == (CONDITIONS, EPISODES)
+    assert table.evidence.shape == (*shape[:2], len(table.evidence_names))
+    for column, expected in (
+        (table.objectives, objectives.mean(axis=2)),
+        (table.noise, objectives.std(axis=2, ddof=1)),
+        (table.falls, fell.mean(axis=2)),
+        (table.evidence, evidence.mean(axis=2)),
+        (table.evidence_std, evidence.std(axis=2, ddof=1)),
+    ):
+        np.testing.assert_allclose(column, expected, rtol=1e-3, atol=1e-5)
+    assert not np.array_equal(table.objectives[0], table.objectives[1])
 
 
 def test_a_rehearsal_on_randomised_models_is_one_of_the_same_repertoire(repertoire, tmp_path) -> None:

@@ -238,7 +238,6 @@ class Robot:
 def test_the_second_trial_is_nearly_the_best() -> None:
     robot = Robot(DAMAGE, ("left_front:lost", "right_rear:dead"))
     thought = robot.tries(0).thought()
-    assert thought is not None
     assert 300 < thought.episodes < 700
     selector = robot.tries(None)
     truth = robot.truth()
@@ -246,7 +245,6 @@ def test_the_second_trial_is_nearly_the_best() -> None:
     cause, probability = selector.reported_diagnosis()[0]
     assert "left_middle_femur:offset@" in cause
     thought = selector.thought()
-    assert thought is not None
     assert thought.explained > 0.7
     assert 0.5 < probability <= thought.explained
     assert thought.episodes < 50, "a gait that does what was foreseen needs no thought"
@@ -273,7 +271,6 @@ def test_what_was_rehearsed_wins_over_a_misfit() -> None:
 def test_a_gait_that_was_lucky_when_it_was_rehearsed_runs_whole_episodes_before_it_is_tried() -> None:
     robot = Robot("left_front:lost", ("left_front:lost",), without=only("slope"), episodes=250)
     truth, table = robot.truth(), robot.context.table
-    assert table is not None
     lucky = int(np.argmin(truth))
     objectives = table.objectives.copy()
     objectives[1, lucky] = 1.5 * truth.max()

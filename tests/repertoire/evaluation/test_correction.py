@@ -66,7 +66,6 @@ def test_means_enter_and_the_best_mean_of_a_cell_stays() -> None:
     assert elites.objectives.tolist() == [26, 1]
     assert elites.measures[0].tolist() == pytest.approx([LOW, (HIGH + LOW + 0.4) / 2, 0.5, 0.5])
     assert correction.repertoire.thresholds.tolist() == [-np.inf, 26, -np.inf, 1]
-    assert spread is not None
     assert (spread.episodes, spread.seed) == (2, 7)
     assert spread.objective_std.tolist() == [0, 4]
     assert spread.measure_std[1].tolist() == pytest.approx([0, 0.1, 0, 0])

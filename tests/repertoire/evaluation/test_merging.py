@@ -89,7 +89,6 @@ def test_only_the_best_of_a_corrected_repertoire_are_kept() -> None:
     corrected = replace(raw, spread=spread)
     kept = keep_best(corrected, 3)
     assert kept.elites.cells.tolist() == [0, 2, 3]  # of equals the first
-    assert kept.spread is not None
     assert kept.spread.objective_std.tolist() == [0, 2, 3]
     assert np.isfinite(kept.thresholds).nonzero()[0].tolist() == [0, 2, 3]
     assert keep_best(corrected, 99).elites.cells.tolist() == raw.elites.cells.tolist()

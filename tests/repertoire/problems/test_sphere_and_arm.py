@@ -87,9 +87,3 @@ def test_cosine_and_ratio() -> None:
 def test_hyperbolic_tangent() -> None:
     x = np.concatenate([np.linspace(-25, 25, 20_001), np.geomspace(1e-12, 1e30, 1001), [0, np.inf, -np.inf]])
     assert np.abs(np.array([tanh(value) for value in x]) - np.tanh(x)).max() < 1e-14
-
-
-def test_exact_at_zero() -> None:
-    assert cosine_sine(0.0) == (1, 0)
-    assert cosine_ratio(0.0) == (1, 1)
-    assert tanh(0.0) == 0

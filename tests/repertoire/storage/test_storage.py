@@ -265,9 +265,8 @@ def test_refuses_what_is_not_a_sound_repertoire(path, case):
         seal(file)
     with pytest.raises(
         InvalidFileError, match=f"^{re.escape(str(path))}(: | is damaged or incomplete: )({message})"
-    ) as refusal:
+    ):
         read_repertoire(path)
-    assert "\n" not in str(refusal.value)
 
 
 def test_refuses_a_search_state_that_does_not_match_its_checksum(path):

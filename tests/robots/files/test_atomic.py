@@ -146,7 +146,6 @@ with locked(Path(sys.argv[1])):
 def test_the_second_is_told_who_holds_it_until_that_process_dies(tmp_path: Path) -> None:
     path = tmp_path / "run"
     with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"locked\n"
         told = rf"run is in use by process {process.pid} on \S+ since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d: wait"
         with pytest.raises(InUseError, match=told), locked(path):

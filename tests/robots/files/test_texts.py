@@ -36,13 +36,12 @@ WRONG = {
 def test_yaml_that_is_wrong_in_any_way_is_one_error(wrong: str, tmp_path: Path) -> None:
     path, robot = tmp_path / "damages.yaml", load_robot("ant")
     path.write_text(WRONG[wrong])
-    with pytest.raises(InvalidValueError, match="YAML") as plain:
+    with pytest.raises(InvalidValueError, match="YAML"):
         parse_yaml(WRONG[wrong])
-    with pytest.raises(InvalidRobotError, match=r"^mine: .*YAML") as described:
+    with pytest.raises(InvalidRobotError, match=r"^mine: .*YAML"):
         parse_description(WRONG[wrong], origin="mine")
-    with pytest.raises(InvalidFileError, match=r"damages\.yaml: .*YAML") as listed:
+    with pytest.raises(InvalidFileError, match=r"damages\.yaml: .*YAML"):
         read_damages(path, robot)
-    assert not any("\n" in str(error.value) for error in (plain, described, listed))
 
 
 def test_a_key_that_is_there_twice_is_named() -> None:

@@ -135,9 +135,8 @@ def test_actuators_and_joints_that_cannot_be_driven_are_refused(
     xml = dog(f"<{actuator}/>").replace('kp="30" kv="1" inheritrange="1"', "")
     xml = xml.replace('range="-60 60"', "" if "ranges" in message else 'range="-60 60"')
     (path.parent / "dog.xml").write_text(xml)
-    with pytest.raises(InvalidRobotError, match=message) as caught:
+    with pytest.raises(InvalidRobotError, match=message):
         read_robot(path)
-    assert "\n" not in str(caught.value)
 
 
 def test_what_looks_wrong_is_said(path: Path) -> None:

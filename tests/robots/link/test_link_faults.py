@@ -1,12 +1,13 @@
 """The table of faults in docs/reference/reliability.md: what a simulated robot does, and how soon."""
 
 import json
+import random
 import re
 import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from typing import Any
@@ -448,6 +449,16 @@ def reach_a_robot(robot: Robot, parameters: np.ndarray, act: Callable[[str], Non
             assert link.damped < 20
             assert server.timing.damped < 20
         RemoteLink(robot, address).close()  # it still hears hellos, and tells states
+
+
+def test_a_gait_walks_over_a_network_that_loses_messages_of_either_side(gait, monkeypatch) -> None:
+    rig, rng = Rig(monkeypatch, gait[0]), random.Random(1)
+    rig.on_command = lambda message: [message] * (rng.random() > 0.05)
+    rig.on_state = lambda state: state if rng.random() > 0.05 else None
+    with closing(rig.server), rig.link() as link:
+        assert drive(link, gait[1], 2.0).ended == "time"
+        assert not link.refused
+    assert sum(stiff for _, stiff in rig.machine.stiff) > 90
 
 
 @pytest.mark.parametrize(("stiff", "patience"), [(True, 2.0), (False, 0.5)])

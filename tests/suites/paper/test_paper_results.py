@@ -68,6 +68,5 @@ def test_what_is_not_a_sound_result_is_refused(path, case):
     with h5py.File(path, "w", libver="v108") as file:
         file.attrs["format"], file.attrs["version"] = np.bytes_(b"surefoot trial"), np.int64(2)
         write_group(file, contents)
-    with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}.*{message}") as refusal:
+    with pytest.raises(InvalidFileError, match=f"^{re.escape(str(path))}.*{message}"):
         read_trial(path)
-    assert "\n" not in str(refusal.value)
