@@ -33,6 +33,7 @@ from robots.symmetry import mirror_images
 from robots.words import counted, duration
 
 _ROUNDS = 4  # in which a search spends its episodes, unless it stops paying
+_SETTLED = 2  # rounds after which it must: in those before, gaits may still fall
 _PAYS = 0.01  # gain of a round, and of a specialist, as a share of the healthy distance
 _FINALISTS = 20  # gaits that are best by the rehearsal, of which fresh episodes tell the best
 _MIRRORED = 3  # gaits that are best under each condition, whose mirror images are tried
@@ -67,7 +68,7 @@ class DamageSearch:
     # row of the gait that it started from, or whose mirror image was found; specialists that were found
     # before come after the gaits of the repertoire
     parent: int
-    solution: np.ndarray  # parameters of the gait found so far, (n,) float32
+    solution: np.ndarray  # parameters of the gait found, or where the search stands, (n,) float32
     before: float  # the search's last objective for the best gait that there was, in fresh episodes [m]
     after: float  # that of the gait found, in the same episodes; `before` until the search is finished
     sigma: float = 0.0  # step size with which the next round begins, 0 for that of a first one
@@ -278,16 +279,17 @@ class Strengthening:
             backend=self._backend,
             on_progress=report,
         )
-        rounds = search.rounds + 1
-        pays = rounds == 1 or found.score - found.before >= _PAYS * self.healthy
+        rounds, (mean, sigma) = search.rounds + 1, found.reached or (found.solution, 0.0)
+        pays = search.rounds < _SETTLED or found.score - found.before >= _PAYS * self.healthy
+        finished = not pays or rounds == _ROUNDS
         return replace(
             search,
             parent=search.parent if starts is None else int(starts[found.start]),
-            solution=found.solution,
-            sigma=found.sigma,
+            solution=found.solution if finished else mean,
+            sigma=sigma,
             rounds=rounds,
             episodes=search.episodes + found.episodes,
-            finished=not pays or rounds == _ROUNDS,
+            finished=finished,
         )
 
     def _means(

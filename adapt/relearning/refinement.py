@@ -36,7 +36,8 @@ class Refinement:
     before: float  # of the most promising gait, or of that where it started, if that is better
     episodes: int  # that the search took, as control steps in units of a whole episode
     fall: float = 0.5  # probability of a fall by the fresh episodes
-    sigma: float = 0.0  # step size with which the search ended, 0 where that is not known
+    # where the search stands, from which a next part of it goes on: a mean (n,) float32 and a step size
+    reached: tuple[np.ndarray, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ class Refiner(ABC):
         with what was found so far.
         """
 
-    def part(self, number: int, parts: int, sigma: float) -> "Refiner":
-        """That of a part of a search, counted from 0; the part before it ended with a step size."""
+    def part(self, number: int, parts: int, sigma: float = 0.0) -> "Refiner":
+        """That of a part of a search, counted from 0; a step size of 0 is that of a new search."""
         return replace(self, episodes=math.ceil(self.episodes / parts))
 
 
@@ -117,11 +118,16 @@ class RefinementSettings(Refiner):
         if self.strategy is not None:
             STRATEGIES.find(self.strategy)
 
-    def part(self, number: int, parts: int, sigma: float) -> "RefinementSettings":
-        """See `Refiner`; only the first part has short episodes, in which a search learns to walk."""
-        first = replace(self, episodes=math.ceil(self.episodes / parts))
-        sigma0, begun = sigma or self.sigma0, (0.0, 0)
-        return replace(first, short_until=begun, lenient_until=begun, sigma0=sigma0) if number else first
+    def part(self, number: int, parts: int, sigma: float = 0.0) -> "RefinementSettings":
+        """See `Refiner`; what happens after a share of the budget does so after that of all parts."""
+        episodes, limits = math.ceil(self.episodes / parts), (self.short_until, self.lenient_until)
+        short, lenient = (
+            (1.0, max(0, math.ceil(min(share * self.episodes, most)) - number * episodes))
+            for share, most in limits
+        )
+        return replace(
+            self, episodes=episodes, short_until=short, lenient_until=lenient, sigma0=sigma or self.sigma0
+        )
 
     def refine(self, robots: Sequence[Robot], solutions: np.ndarray, **search: Any) -> Refinement:
         """See `Refiner`; `hurried` is asked after each generation."""
@@ -173,7 +179,7 @@ class _Search:
             before=float(values[known].mean()),
             episodes=-(-self.spent // self.whole),
             fall=float((fell[best].sum() + 0.5) / (finals + 1)),
-            sigma=strategy.sigma,
+            reached=(mean, strategy.sigma),
         )
 
     def _search(self, solutions: np.ndarray) -> tuple[int, Strategy]:

@@ -96,14 +96,17 @@ def test_a_search_that_is_hurried_ends_after_a_generation() -> None:
     assert len(told) == 1
 
 
-def test_later_parts_of_a_search_go_on_with_its_step_size_in_whole_episodes() -> None:
-    whole = RefinementSettings(10, sigma0=0.3)
-    assert whole.part(0, 4, 0.0) == RefinementSettings(3, sigma0=0.3)
-    later = whole.part(1, 4, 0.1)
-    assert (later.episodes, later.sigma0) == (3, 0.1)
-    assert later.short_until == later.lenient_until == (0.0, 0)
-    assert whole.part(1, 4, 0.0).sigma0 == 0.3, "where a search does not tell its step size"
-    assert refined(RefinementSettings(40, 4, sigma0=0.3)).sigma not in (0.0, 0.3)
+def test_parts_of_a_search_are_as_one_search_and_go_on_with_its_step_size() -> None:
+    whole = RefinementSettings(10, sigma0=0.3, short_until=(0.5, 99), lenient_until=(0.9, 8))
+    parts = [whole.part(number, 3, sigma) for number, sigma in enumerate((0.0, 0.1, 0.0))]
+    assert [one.episodes for one in parts] == [4, 4, 4]
+    assert [one.sigma0 for one in parts] == [0.3, 0.1, 0.3]
+    assert [one.short_until for one in parts] == [(1.0, 5), (1.0, 1), (1.0, 0)]
+    assert [one.lenient_until for one in parts] == [(1.0, 8), (1.0, 4), (1.0, 0)]
+    found = refined(RefinementSettings(40, 4, sigma0=0.3))
+    assert found.reached is not None
+    assert found.reached[0].shape == found.solution.shape
+    assert found.reached[1] not in (0.0, 0.3)
 
 
 @pytest.mark.parametrize(
