@@ -52,6 +52,7 @@ _CONTROL_STEP = 0.02  # [s] approximately
 _MEASURES = 10  # at most, so that each is divided into two cells or more
 _STEADY = 3  # a robot on so many legs stands without feedback
 _RANGE = 0.8  # [rad] which goes so far to either side of the first position
+_UP = 0.4  # share of the height of a standing torso below which it is down: fast gaits on three legs dip to half
 _SWING = 0.4  # [rad] servos are told positions so far to either side of the first one
 _SLIDING = 0.25  # and those of slides, so many times their range
 _GRAVITY = 9.81  # [m/s²]
@@ -235,7 +236,7 @@ def _text(model: _Model, first: Pose, start: Mapping[str, np.ndarray], height: f
         "legs": _lines({leg.name: {"joints": list(leg.joints), "foot": leg.name} for leg in legs}),
         "measures": _flow(leg.name for leg in measured),
         "archive": _flow(even_cells(len(measured))),
-        "min_height": f"{height / 2:.3g}",
+        "min_height": f"{_UP * height:.3g}",
         **_times(model, height),
         **_start_gait(model, pose),
     }

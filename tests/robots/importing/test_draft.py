@@ -36,7 +36,7 @@ def test_a_draft_describes_a_robot_that_can_be_simulated(tmp_path: Path) -> None
     assert description.substeps * robot.model.opt.timestep == pytest.approx(0.02)
     # two stretched legs of 0.2 and 0.18 m at 0.5 and 0.4 rad to the vertical, and the sole's radius
     height = 0.2 * np.cos(0.5) + 0.18 * np.cos(0.4) + 0.02
-    assert description.alive.min_height == pytest.approx(height / 2, abs=5e-3)
+    assert description.alive.min_height == pytest.approx(0.4 * height, abs=5e-3)
     parameters = robot.controller.initial(np.random.default_rng(0))
     assert run_episodes(robot.with_episode_steps(20), parameters).steps[0] == 20
 
