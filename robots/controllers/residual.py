@@ -5,8 +5,8 @@ With the policy's action p, time t since the episode began, and each joint's own
     target = home + share of the leg · scale · p + offset + amplitude · sin(2π f t + phase)
 
 is sent to the joint's motor. The command that the policy observes belongs to the gait, and its turn holds the
-heading. Parameters of zeros are the policy alone. They hold the sine's and the cosine's part of each wave, not
-its amplitude and phase: searches found gaits of Go1 without a leg two to four times as far in as many episodes.
+heading. Parameters of zeros are the policy alone. They hold the sine's and the cosine's part of each wave,
+not its amplitude and phase: with these, searches of 2,000 episodes for Go1 with a dead leg came half as far.
 """
 
 import math
