@@ -33,13 +33,13 @@ from robots.errors import SurefootError
 from robots.importing.draft import draft_robot
 from robots.mjcf.reading import read_self_contained
 from robots.robot import Robot, find_robot
-from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
 from suites.records import read_record
 from suites.recovery.results import parse_result
 from suites.study import keep_identity
 from surefoot.api import deploy
 from tests.adapt.rehearsal.small import save_rehearsal, small_repertoire, small_robot
+from tests.robots.stepping import run_episodes
 
 tried = settings(
     max_examples=int(os.environ.get("SUREFOOT_EXAMPLES", "8")),
@@ -245,8 +245,7 @@ def use_run(folder: Path, algorithm: str) -> None:
 def use_robot(robot: Robot) -> None:
     if robot.description.substeps > 200 or robot.controller.parameter_count > 10**6:
         return  # it is slow, as a description may ask for
-    parameters = robot.controller.initial(np.random.default_rng(0))[None]
-    episodes = Threads(1).run(ModelBatch(robot.with_episode_steps(5)), parameters, np.zeros(1, np.int64))
+    episodes = run_episodes(robot.with_episode_steps(5), robot.controller.initial(np.random.default_rng(0)))
     assert episodes.diverged[0] or np.isfinite(episodes.objectives[0])
 
 

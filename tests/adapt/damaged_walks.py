@@ -4,14 +4,13 @@ import mujoco
 import numpy as np
 
 from adapt.damage.kinds import damage_kinds
-from robots.simulation.stepper import Stepper
+from tests.robots.stepping import begun
 
 
 def walk(robot, steps=40, *, seed=0):
     """Random actions: the stepper, and all observations and applied actions."""
     rng = np.random.default_rng(seed)
-    stepper = Stepper(robot)
-    stepper.reset(seed)
+    stepper = begun(robot, seed)
     seen, done = [], []
     for _ in range(steps):
         stepper.step(rng.uniform(-1, 1, robot.action_dim))

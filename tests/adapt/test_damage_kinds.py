@@ -15,7 +15,7 @@ from adapt.damage.kinds.sensors import BiasedSensor, FrozenSensor, NoisySensor, 
 from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError
 from robots.robot import load_robot
-from robots.simulation.stepper import Stepper
+from tests.robots.stepping import begun
 
 LEGS = [(robot, list(load_robot(robot).description.legs)[-1]) for robot in robot_names()]
 JOINTS = [(name, joint) for name, leg in LEGS for joint in load_robot(name).description.legs[leg].joints]
@@ -88,10 +88,7 @@ def test_a_dead_leg_is_a_leg_whose_motors_are_told_nothing():
     joints, felt = leg_entries(ANT, "front_right")
     assert (dead.model.nu, dead.model.nbody) == (ANT.model.nu - 2, ANT.model.nbody)
     same_physics(dead.physics, ANT.physics)
-    a, b = Stepper(ANT), Stepper(dead)
-    a.reset(3)
-    b.reset(3)
-    rng = np.random.default_rng(0)
+    a, b, rng = begun(ANT, 3), begun(dead, 3), np.random.default_rng(0)
     for _ in range(60):
         action = rng.uniform(-1, 1, ANT.action_dim)
         b.step(action)

@@ -9,7 +9,7 @@ from adapt.damage.edits import RED, turn_limb
 from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.robot import Modification, load_robot
-from robots.simulation.stepper import Stepper
+from tests.robots.stepping import begun
 
 JOINT = "left_middle_femur"
 
@@ -18,15 +18,12 @@ def angles(text, command=0.3, seconds=0.6):
     """Angles of the joints of a Hexapod in the air, in every control step after they were told one."""
     robot = load_robot("hexapod")
     robot = robot if text is None else parse_damage(text, robot).apply(robot)
-    data = mujoco.MjData(robot.physics)
-    stepper = Stepper(robot)
-    stepper.reset(0)
+    stepper = begun(robot)
     stepper.data.qpos[2] = 5.0  # out of reach of the floor
     way = []
     for _ in range(int(seconds / robot.control_step)):
         stepper.step(np.full(robot.action_dim, command))
         way.append({name: float(stepper.data.joint(name).qpos[0]) for name in robot.description.joints})
-    assert data.time == 0
     return way
 
 

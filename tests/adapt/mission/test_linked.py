@@ -27,7 +27,6 @@ from robots.link.keeper import KeeperProcess
 from robots.link.link import LinkError
 from robots.link.simulated import SimulatedRobot
 from robots.pose import Pose
-from robots.robot import find_robot
 from robots.simulation.trace import TraceColumns
 from tests.adapt.mission.small import small_hexapod
 from tests.adapt.mission.test_knowledge import known
@@ -211,10 +210,7 @@ def test_a_robot_that_lies_is_set_upright_by_whoever_is_near() -> None:
         alone.set_upright(1000.0)
 
 
-def test_what_needs_odometry_or_cannot_turn_is_refused() -> None:
-    ant = find_robot("ant")
-    with pytest.raises(InvalidValueError, match="without odometry"):
-        Keeper(SimulatedLink(SimulatedRobot(ant, ant, odometry=False)))
+def test_a_robot_behind_a_link_cannot_be_broken_by_the_mission() -> None:
     with pytest.raises(InvalidValueError, match="break itself"):
         surefoot.Mission(WHOLE, robot="tcp://127.0.0.1:6000", changes=["left_front:lost@1"])
 

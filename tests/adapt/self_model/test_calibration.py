@@ -18,11 +18,10 @@ from adapt.self_model.twin import Run, Thinking, Twin
 from robots.deployment.traces import read_trace
 from robots.description import Draw, Randomization
 from robots.errors import InvalidFileError, InvalidValueError
-from robots.evaluations import Request
 from robots.randomization import draw, draw_models, model_of
 from robots.robot import load_robot
-from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import Threads
+from tests.robots.stepping import run_episodes
 
 PRIOR = Randomization(strength=(0.6, 1.4), delay=(0, 2), damping=(0.5, 1.5))
 ROW = 7
@@ -30,8 +29,7 @@ ROW = 7
 
 def trace_of(robot):
     """What the gait does on a robot."""
-    solution, asked = short_gaits().elites.solutions[[ROW]], Request(traces=True)
-    return Threads(1).run(ModelBatch(robot), solution, np.array([3]), request=asked).traces[0]
+    return run_episodes(robot, short_gaits().elites.solutions[ROW], 3, traces=True).traces[0]
 
 
 @cache

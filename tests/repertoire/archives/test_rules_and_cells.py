@@ -23,15 +23,6 @@ def test_the_worked_example_of_three_solutions_in_a_cell():
     assert sequential.thresholds.max() == pytest.approx(5)
 
 
-def test_what_an_empty_cell_does_below_the_floor_depends_on_the_rule():
-    sequential, together = (make(learning_rate=0.1, min_objective=0.0, rule=rule) for rule in RULES)
-    for archive in (sequential, together):
-        np.testing.assert_array_equal(add_to_one_cell(archive, [-2, -1, -3, 0]), [-2, -1, -3, 0])
-        assert (archive.thresholds == 0).all()
-    assert sequential.elites().objectives.tolist() == [0]
-    assert len(together) == 0
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1.01 * LARGEST])
 def test_a_value_that_is_not_finite_is_found_wherever_it_is(value, dtype):

@@ -13,7 +13,6 @@ from repertoire.evaluation.evaluator import Evaluator
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.motors import Motors
 from robots.robot import load_robot
-from robots.simulation.stepper import Stepper
 from suites.requests import TransferRequest
 from suites.study import Study, run_trial
 from suites.transfer.pybullet import PyBullet, PyBulletRobot, pybullet_is_installed
@@ -21,6 +20,7 @@ from suites.transfer.stage import legs_of
 from suites.transfer.suite import TransferSuite, default_faults
 from suites.transfer.worlds import WORLDS, Use
 from tests.adapt.rehearsal.small import small_repertoire
+from tests.robots.stepping import begun
 
 needs_pybullet = pytest.mark.skipif(not pybullet_is_installed(), reason="PyBullet is not installed")
 
@@ -30,10 +30,9 @@ def repertoire():
     return small_repertoire(8)
 
 
-def walked(robot, steps: int = 20) -> Stepper:
+def walked(robot, steps: int = 20):
     """A robot after some control steps of the same actions."""
-    stepper, rng = Stepper(robot), np.random.default_rng(0)
-    stepper.reset(1)
+    stepper, rng = begun(robot, 1), np.random.default_rng(0)
     for _ in range(steps):
         stepper.step(rng.uniform(-1, 1, robot.action_dim))
     return stepper
@@ -209,8 +208,7 @@ def test_motors_fail_in_pybullet_as_here() -> None:
 def test_a_trace_from_pybullet_reads_as_ours(repertoire) -> None:
     """Both robots fall from the same pose and hardly move: what their sensors read is nearly the same."""
     walk = PyBulletRobot(repertoire.robot).walk(np.zeros_like(repertoire.gaits.solutions[0]), 5)
-    stepper = Stepper(repertoire.robot)
-    stepper.reset(5)
+    stepper = begun(repertoire.robot, 5)
     trace = np.zeros_like(walk.trace)
     for row in trace:
         stepper.step(np.zeros(8))

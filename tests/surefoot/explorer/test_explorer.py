@@ -18,7 +18,6 @@ from adapt.selectors.catalogue import DEFAULT_SELECTOR
 from repertoire.plots import stack
 from robots.errors import SurefootError
 from robots.robot import load_robot
-from robots.simulation.stepper import Stepper
 from surefoot.explorer import export
 from surefoot.explorer.answers import Answers, Request
 from surefoot.explorer.archive import describe_archive
@@ -27,6 +26,7 @@ from surefoot.explorer.export import export_page
 from surefoot.explorer.scene import describe_scene
 from surefoot.explorer.server import Session
 from surefoot.shipped import repertoire_path
+from tests.robots.stepping import begun
 
 DAMAGE = "left_front:lost"
 
@@ -63,8 +63,7 @@ def test_the_poses_of_a_gait_are_those_of_the_episode_that_is_evaluated(explorer
     touching = np.concatenate([numbers(part["touching"], "u1") for part in parts]).reshape(rows, -1)
     ahead = np.concatenate([numbers(part["curve"]) for part in parts])
 
-    stepper = Stepper(explorer.robot(damage))
-    stepper.reset(explorer.request.seed)
+    stepper = begun(explorer.robot(damage), explorer.request.seed)
     for step in range(walk["survived"]):
         stepper.drive(explorer.repertoire.elites.solutions[row])
         data = stepper.posed_data()
