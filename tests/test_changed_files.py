@@ -11,7 +11,6 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import h5py
 import mujoco
@@ -154,7 +153,7 @@ def change_bytes(data: bytes, edits: list[tuple[float, int, bytes]]) -> bytes:
     return data
 
 
-def change_tree(tree: Any, edits: list[tuple[float, str, Any]]) -> Any:
+def change_tree(tree, edits):
     """Change values, keys and the nesting of what a YAML or JSON holds."""
     tree = [tree]  # so that the whole can be changed, too
     for place, kind, value in edits:

@@ -5,7 +5,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ def test_public_methods_are_described_where_they_are_promised(package) -> None:
     assert [text for text in lacking if not text.endswith(".kernel") and ": Study" not in text] == []
 
 
-def messages(path: Path) -> Iterator[str]:
+def messages(path: Path):
     """Texts that users of an installation read: all but docstrings, which are help texts of commands."""
     tree, described = ast.parse(path.read_text()), set[ast.AST]()
     if path.parent.name != "commands":

@@ -8,10 +8,8 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 import matplotlib
@@ -107,7 +105,7 @@ def test_the_cheat_sheet_has_every_command() -> None:
     assert {words[0] for words in commands("docs/reference/cheat-sheet.md")} == set(COMMANDS)
 
 
-def run_block(language: str, text: str, names: dict[str, Any], robots: ExitStack) -> None:
+def run_block(language: str, text: str, names, robots: ExitStack) -> None:
     """Run Python, or each command of a block; a robot that is served goes on until the next one is."""
     for long, short in SMALL.items():
         text = re.sub(long, short, text)
@@ -129,7 +127,7 @@ def run_block(language: str, text: str, names: dict[str, Any], robots: ExitStack
 
 
 @contextmanager
-def served(arguments: list[str]) -> Iterator[None]:
+def served(arguments: list[str]):
     """A robot in another terminal."""
     with subprocess.Popen([sys.executable, "-m", "surefoot", *arguments], stdout=subprocess.PIPE) as robot:
         assert b"listens" in robot.stdout.readline()
@@ -152,7 +150,7 @@ def test_the_blocks_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest
             Path(file.name.replace("quadruped.yaml", "robot.yaml")).write_bytes(file.read_bytes())
         Path("policy.onnx").write_bytes(policy(48))
     matplotlib.use("agg")
-    names: dict[str, Any] = {}
+    names = {}
     with ExitStack() as robots:
         for reason, language, text in blocks(page):
             if reason or (page == "README.md" and language == "sh"):

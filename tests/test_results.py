@@ -8,7 +8,6 @@ writes the file anew, after a change that is meant to change results.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from adapt.requests import RecoveryRequest
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.execution.running import processor_name, software_versions
-from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME
 from repertoire.training.runs import start_training
 from tests.repertoire.conftest import arrays_in
@@ -53,28 +51,28 @@ def sha(found: object) -> str:
     return total.hexdigest()
 
 
-def of_repertoire(repertoire: Repertoire) -> dict[str, Any]:
+def of_repertoire(repertoire) -> dict[str, Any]:
     """What of a repertoire is a function of its run."""
     names = ("elites", "thresholds", "history", "spread")
     return {name: getattr(repertoire, name) for name in names}
 
 
-def trained(folder: Path, problem: str, algorithm: str, **settings: Any) -> Repertoire:
+def trained(folder: Path, problem: str, algorithm: str, **settings: Any):
     with start_training(problem, algorithm, out=folder, overwrite=True, seed=1, **settings) as training:
         training.run(folder / FILE_NAME)
         return training.repertoire()
 
 
-def on_sphere(algorithm: str) -> Callable[[Path], object]:
+def on_sphere(algorithm: str):
     settings = {"evaluations": 400, "archive": "10,10"}
     return lambda folder: of_repertoire(trained(folder, "sphere-20", algorithm, **settings))
 
 
-def hopper(folder: Path, algorithm: str = "sep-cma-mae") -> Repertoire:
+def hopper(folder: Path, algorithm: str = "sep-cma-mae"):
     return trained(folder, "hopper", algorithm, evaluations=96, **ROBOT)
 
 
-def on_hopper(algorithm: str) -> Callable[[Path], object]:
+def on_hopper(algorithm: str):
     return lambda folder: of_repertoire(trained(folder, "hopper", algorithm, evaluations=96, **LEARNING))
 
 
@@ -93,7 +91,7 @@ def recovered(folder: Path) -> object:
     )
 
 
-RUNS: dict[str, Callable[[Path], object]] = {
+RUNS = {
     **{
         f"train sphere-20 with {name}": on_sphere(name)
         for name, algorithm in ALGORITHMS.items()
@@ -111,7 +109,7 @@ RUNS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.fixture(scope="module")
-def record() -> Iterator[dict[str, Any]]:
+def record():
     """The hashes and their machine; written anew at the end if the environment asks for it."""
     if not RENEW:
         yield json.loads(RECORD.read_text())

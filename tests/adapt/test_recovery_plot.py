@@ -1,7 +1,6 @@
 """The picture of a recovery, by its pixels."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,7 +24,7 @@ def made(measured, *, fell=(), diagnoses=None):
     return Recovery("ant", "front_left:lost", "rehearsed", 0, 0, *levels, trials, None, best, (best,), "so")
 
 
-def where(path: Path, color: tuple[int, int, int]) -> np.ndarray:
+def where(path, color: tuple[int, int, int]) -> np.ndarray:
     """Pixels of a colour in the plot itself, above labels and legend, (n, 2) rows and columns."""
     with Image.open(path) as image:
         assert image.format == "PNG"
@@ -34,7 +33,7 @@ def where(path: Path, color: tuple[int, int, int]) -> np.ndarray:
     return np.argwhere((pixels[: int(0.75 * len(pixels))] == color).all(axis=2))
 
 
-def test_trials_levels_falls_and_the_chosen_gait_are_drawn(tmp_path: Path) -> None:
+def test_trials_levels_falls_and_the_chosen_gait_are_drawn(tmp_path) -> None:
     counts = []
     for name, fell in (("a.png", ()), ("b.png", (1, 3))):
         found = made([300.0, 900.0, 500.0, 600.0], fell=fell)
@@ -49,7 +48,7 @@ def test_trials_levels_falls_and_the_chosen_gait_are_drawn(tmp_path: Path) -> No
     assert 0.25 < (star.mean() - 100) / 1100 < 0.5, "the second of four"
 
 
-def test_the_diagnosis_firms_up_below_the_trials(tmp_path: Path) -> None:
+def test_the_diagnosis_firms_up_below_the_trials(tmp_path) -> None:
     diagnoses = [{"a:lost": 0.2, "b:dead": 0.6}, {"a:lost": 0.5, "b:dead": 0.3}, {"a:lost": 0.98}]
     sizes = []
     for name, shown in (("with.png", diagnoses), ("without.png", None)):

@@ -1,7 +1,6 @@
 """`python -m benchmarks physics`, over fewer and shorter walks than it measures."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ def small(monkeypatch) -> None:
     monkeypatch.setattr(physics, "_CANDIDATES", few)
 
 
-def test_it_compares_settings_with_a_reference_and_saves(works, small, tmp_path: Path) -> None:
+def test_it_compares_settings_with_a_reference_and_saves(works, small, tmp_path) -> None:
     out = works("physics", "--robot", "hopper", "--out", tmp_path / "physics.json")
     assert "hopper: 4 passages, reference of 16 x implicitfast" in out
     figures = json.loads((tmp_path / "physics.json").read_text())["hopper"]

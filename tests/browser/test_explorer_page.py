@@ -4,10 +4,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -57,13 +54,13 @@ class Running:
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Running]:
+def running():
     with Running() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser():
     with sync_playwright() as playwright:
         path = os.environ["SUREFOOT_BROWSER"]
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -72,7 +69,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(running: Running, browser: Browser) -> Iterator[Page]:
+def page(running: Running, browser: Browser):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -123,7 +120,7 @@ def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
     until(page, "surefoot.recovery.record.result")
     recovery = surefoot.recover("hexapod", DAMAGE, trials=8, selector="rehearsed")
     assert recovery.verdict in page.inner_text("#verdict")
-    shown: list[dict[str, Any]] = page.evaluate(
+    shown = page.evaluate(
         "surefoot.recovery.record.trials.map(({row, seed, measured, fell}) => ({row, seed, measured, fell}))"
     )
     assert shown == [
@@ -139,7 +136,7 @@ def test_a_leg_breaks_and_the_recovery_is_the_record(page: Page) -> None:
     assert page.evaluate("surefoot.views[1].recording.damage") == ""
 
 
-def test_refined_gaits_can_be_chosen(browser: Browser, tmp_path: Path) -> None:
+def test_refined_gaits_can_be_chosen(browser: Browser, tmp_path) -> None:
     gaits, file, damage = short_gaits(6), tmp_path / "gaits.h5", "right_rear:lost"
     thresholds = np.full_like(gaits.thresholds, -np.inf)
     write_repertoire(file, replace(gaits, spread=None, thresholds=thresholds))
@@ -335,7 +332,7 @@ def test_a_page_goes_on_when_its_server_is_there_again(browser: Browser) -> None
         page.close()
 
 
-def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
+def test_a_mission_plays_back(browser: Browser, tmp_path) -> None:
     file = short_mission(tmp_path)
     explorer = Explorer(file, str(file), log=file.with_name("log.jsonl"))
     with Running(explorer=explorer) as running:
@@ -359,7 +356,7 @@ def test_a_mission_plays_back(browser: Browser, tmp_path: Path) -> None:
         page.close()
 
 
-def test_an_exported_page_needs_no_server(browser: Browser, tmp_path: Path, monkeypatch) -> None:
+def test_an_exported_page_needs_no_server(browser: Browser, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(export, "_MOST_GAITS", 3)
     explorer = Explorer(
         repertoire_path("hexapod"), "hexapod", RecoveryRequest(trials=4, selector="rehearsed")

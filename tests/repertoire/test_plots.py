@@ -1,6 +1,4 @@
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -19,7 +17,7 @@ RANGES = ((0.0, 1.0), (-2.0, 2.0), (0.0, 5.0))
 EMPTY = (228, 228, 228)
 
 
-def made(archive: str, cells: Sequence[int], measures: int = 2) -> Repertoire:
+def made(archive: str, cells, measures: int = 2) -> Repertoire:
     """A repertoire with elites in some cells, whose objectives are 100, 200, ... in their order."""
     settings = {"evaluations": 100, "seed": 0, "archive": archive, "min_objective": 0.0}
     found, k = ALGORITHMS.find("cma-mae").settings(settings), len(cells)
@@ -33,13 +31,13 @@ def made(archive: str, cells: Sequence[int], measures: int = 2) -> Repertoire:
     )
 
 
-def pixels(path: Path) -> np.ndarray:
+def pixels(path) -> np.ndarray:
     with Image.open(path) as image:
         assert image.format == "PNG"
         return np.asarray(image.convert("RGB"))
 
 
-def test_cells_have_the_color_of_their_objective(tmp_path: Path) -> None:
+def test_cells_have_the_color_of_their_objective(tmp_path) -> None:
     draw_repertoire(made("2,2", [0, 2, 3]), tmp_path / "archive.png")
     image = pixels(tmp_path / "archive.png")
     viridis = matplotlib.colormaps["viridis"]
@@ -71,7 +69,7 @@ def test_the_occupied_cells_named_next_to_an_empty_one_are_those_with_the_neares
         repertoire.row((30,))
 
 
-def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
+def test_the_regions_of_two_measures_fill_the_picture(tmp_path) -> None:
     draw_repertoire(made("cvt:40", range(40)), tmp_path / "full.png")
     draw_repertoire(made("cvt:40", range(20)), tmp_path / "half.png")
     full, half = ((pixels(tmp_path / name) == EMPTY).all(axis=2).mean() for name in ("full.png", "half.png"))
@@ -79,7 +77,7 @@ def test_the_regions_of_two_measures_fill_the_picture(tmp_path: Path) -> None:
     assert 0.2 < half < 0.5
 
 
-def test_history(tmp_path: Path) -> None:
+def test_history(tmp_path) -> None:
     trained = made("3,3", [1, 4])
     draw_history(trained, tmp_path / "history.png")
     assert pixels(tmp_path / "history.png").shape[0] > 600

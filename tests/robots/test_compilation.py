@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from robots.compilation import _APART, sources_hash
 
@@ -93,7 +92,7 @@ def test_kernels_work_without_a_home_and_say_so_once(tmp_path: Path) -> None:
     assert re.fullmatch(r"surefoot: machine code is not kept, .* NUMBA_CACHE_DIR\n", ended.stderr)
 
 
-def run_package(folder: Path, sources: dict[str, str], **options: Any) -> subprocess.CompletedProcess[str]:
+def run_package(folder: Path, sources: dict[str, str], **options) -> subprocess.CompletedProcess[str]:
     """Run `kernels` among modules with kernels, in a package of its own with a cache next to it."""
     package = folder / "robots"
     package.mkdir(exist_ok=True)
@@ -124,7 +123,7 @@ def test_a_caller_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
     assert printed == ["2.0\n", "3.0\n"]
 
 
-def run_kernels(folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+def run_kernels(folder: Path, **options) -> subprocess.CompletedProcess[str]:
     kernels = "".join(f"@compiled()\ndef f{number}(x):\n    return x + {number}\n" for number in range(3))
     source = (
         "from numba import types\nfrom robots.compilation import compiled, function_pointer\n"

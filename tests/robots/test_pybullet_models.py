@@ -8,9 +8,7 @@ passages of trained gaits that walk there (`python -m benchmarks running`).
 import copy
 import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -148,7 +146,7 @@ def test_passages_of_walks_in_pybullet_end_alike(path: Path) -> None:
     assert (contacts == passages["contacts"]).mean() > feet
 
 
-def _episodes(robot: Robot, kind: str) -> Iterator[tuple[np.ndarray, np.ndarray, float, bool]]:
+def _episodes(robot: Robot, kind: str):
     """Of each episode roll and pitch and the contacts of feet in each step, its return, and if it fell."""
     rng, seeds = np.random.default_rng(7), 100 + np.arange(EPISODES)
     if kind == "uniform_random_actions":
@@ -186,7 +184,7 @@ def _behaviour(name: str, kind: str) -> dict[str, float]:
     return medians | dict(zip(figures, table[:, 2:].mean(axis=0), strict=True))
 
 
-def _allowed(name: str, kind: str) -> dict[str, Any]:
+def _allowed(name: str, kind: str):
     """Lowest and highest value of each figure that agrees with PyBullet's."""
     known = PYBULLET[name]["behaviour"][kind]
     bodies = {link: body for body, links in LINKS[name].items() for link in links}

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 
 import psutil
 import pytest
@@ -42,7 +41,7 @@ if __name__ == "__main__":
 PATIENCE = 60.0  # [s], because a process that only starts notices once it has imported what it needs
 
 
-def wait_for(condition: Callable[[], bool]) -> bool:
+def wait_for(condition) -> bool:
     deadline = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)

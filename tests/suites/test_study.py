@@ -5,18 +5,15 @@ import multiprocessing
 import re
 import shutil
 import time
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from robots.errors import InUseError, InvalidFileError, InvalidValueError, SurefootError, UnknownNameError
 from robots.files.locks import locked
 from suites.paper.published import published_study
-from suites.paper.results import TrialResult, read_trial, write_trial
+from suites.paper.results import read_trial, write_trial
 from suites.paper.suite import paper_suite
-from suites.paper.trial import PaperTrial
 from suites.study import Study, StudyProgress, keep_identity, run_trial
 from tests.suites.paper.made_studies import assert_same, benchmark_settings, robot_settings, silent
 
@@ -25,11 +22,11 @@ ALGORITHMS, DOMAINS = ("sep-cma-mae", "map-elites-line"), ("sphere-10", "arm-10"
 IDENTITY = {"study": "small", "seed": 1, "evaluations": {"hopper": 400}}
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def files(folder) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("[!.]*.h5")}
 
 
-def assert_all_same(actual: Iterable[TrialResult], expected: Iterable[TrialResult]) -> None:
+def assert_all_same(actual, expected) -> None:
     """The same results except for times, in whatever order."""
     both = [sorted(results, key=lambda one: one.key) for results in (actual, expected)]
     for found, wanted in zip(*both, strict=True):
@@ -45,15 +42,15 @@ def finished(tmp_path_factory) -> Study:
 
 
 @pytest.fixture
-def copy(finished, tmp_path) -> Path:
+def copy(finished, tmp_path):
     """The folder of a finished study, to change as a test likes."""
     return shutil.copytree(finished.folder, tmp_path / "copy")
 
 
 @pytest.fixture
-def in_process(monkeypatch) -> list[PaperTrial]:
+def in_process(monkeypatch):
     """Runs trials one after the other in this process, which saves the start of others, and lists them."""
-    ran: list[PaperTrial] = []
+    ran = []
 
     def run(study: Study, trials, _processes, progress, on_progress) -> None:
         for trial in trials:
@@ -208,7 +205,7 @@ def test_a_study_with_robots_keeps_results_for_committing(tmp_path, in_process):
     assert found["min_objective"].keys() == {"hopper", "walker"}
 
 
-def written(folder: Path) -> dict:
+def written(folder) -> dict:
     return json.loads((folder / "study.json").read_text())
 
 

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +30,7 @@ def rastrigin(solutions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return -(10 * x.shape[1] + (x**2 - 10 * np.cos(2 * np.pi * x)).sum(axis=1)), x[:, :2]
 
 
-def make_search(**settings: Any) -> surefoot.Search:
+def make_search(**settings) -> surefoot.Search:
     default = {"min_objective": -1000.0, "archive": "cvt:200", "seed": 1, "sigma0": 0.5}
     return surefoot.Search(20, [(-5.12, 5.12)] * 2, **default | settings)
 
@@ -49,7 +47,7 @@ def test_threads_of_linear_algebra_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["map-elites-line", "sep-cma-mae"])
-def test_ask_and_tell_improve_and_can_be_saved_loaded_and_drawn(tmp_path: Path, algorithm: str) -> None:
+def test_ask_and_tell_improve_and_can_be_saved_loaded_and_drawn(tmp_path, algorithm: str) -> None:
     search, scores = make_search(algorithm=algorithm), []
     for _ in range(30):
         search.tell(*rastrigin(search.ask()))
@@ -109,7 +107,7 @@ NUMBERS = (1j, 10**400, "a", 1e31, -1e308, np.datetime64("2020-01-01"))
         ("failed", lambda told: np.ma.masked_array(told > 0, mask=np.arange(len(told)) == 1)),
     ],
 )
-def test_what_cannot_be_told_is_refused_without_a_warning(name: str, wrong: Any) -> None:
+def test_what_cannot_be_told_is_refused_without_a_warning(name: str, wrong) -> None:
     search = make_search()
     told = dict(zip(TOLD, rastrigin(search.ask()), strict=True))
     with pytest.raises(InvalidValueError):
@@ -153,7 +151,7 @@ def test_a_search_with_emitters_of_several_kinds() -> None:
     np.testing.assert_array_equal(parameters, search.repertoire.elites.solutions[:, [0, -1]])
 
 
-def test_train_load_walk_and_recover(tmp_path: Path) -> None:
+def test_train_load_walk_and_recover(tmp_path) -> None:
     settings = {"evaluations": 1, "episode_steps": 40, "seed": np.int64(3), "threads": 1}
     trained = surefoot.train("ant", out=str(tmp_path / "run"), **settings)
     loaded = surefoot.load(tmp_path / "run")
@@ -180,7 +178,7 @@ def test_observations_that_are_not_finite_are_refused(gaits: Repertoire) -> None
         unknown(observation)
 
 
-def test_measures_cannot_have_names_of_other_columns_of_a_table(tmp_path: Path) -> None:
+def test_measures_cannot_have_names_of_other_columns_of_a_table(tmp_path) -> None:
     gaits = surefoot.load("hexapod")  # is corrected and has specialists
     gaits.problem.check_columns()
     first, *others = gaits.problem.measure_names
@@ -235,7 +233,7 @@ def test_whole_numbers_may_be_of_numpy_and_others_are_refused(gaits: Repertoire)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1, "3", None])
-def test_times_that_are_none_are_refused(gaits: Repertoire, value: Any) -> None:
+def test_times_that_are_none_are_refused(gaits: Repertoire, value) -> None:
     for use in (
         lambda: surefoot.train("sphere-4", archive="3,3", evaluations=4, checkpoint_seconds=value),
         lambda: surefoot.deploy(gaits, seconds=value),
@@ -267,7 +265,7 @@ def test_shells_complete_the_public_names() -> None:
         surefoot.lode  # noqa: B018
 
 
-def test_a_file_that_another_program_writes_is_not_called_damaged(tmp_path: Path, gaits) -> None:
+def test_a_file_that_another_program_writes_is_not_called_damaged(tmp_path, gaits) -> None:
     write_repertoire(tmp_path / "a.h5", gaits)
     holder = "import h5py, sys; f = h5py.File(sys.argv[1], 'r+'); print(flush=True); input()"
     program = [sys.executable, "-c", holder, tmp_path / "a.h5"]

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -152,7 +151,7 @@ def test_one_process_at_a_time_works_on_an_output(run, work: Path, monkeypatch) 
         assert "is in use by" in run(line)[2]
 
     @contextmanager
-    def late(path: Path) -> Iterator[None]:
+    def late(path: Path):
         path.write_bytes(b"its result")
         yield
 

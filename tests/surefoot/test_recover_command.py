@@ -5,14 +5,12 @@ import math
 import shlex
 import signal
 from pathlib import Path
-from typing import Any
 
 from adapt.damage.text import parse_damage
 from adapt.records import Trial, diagnosis_words
 from adapt.recovery import recover
 from adapt.rehearsal.rehearsal import quick_rehearsal
 from adapt.requests import RecoveryRequest
-from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire
 from robots.files.locks import locked
 from robots.simulation.threads import Threads
@@ -20,7 +18,7 @@ from robots.simulation.threads import Threads
 BROKEN = "recover gaits.h5 --damage front_left:lost --threads 1"
 
 
-def record(folder: str = ".") -> dict[str, Any]:
+def record(folder: str = "."):
     return json.loads(Path(folder, "recovery.json").read_text())
 
 
@@ -121,7 +119,7 @@ def test_without_a_rehearsal_each_leg_is_rehearsed_dead_and_lost_first(
     assert len(rehearsals) == 1, "a selector that makes no use of a rehearsal needs none"
 
 
-def test_what_takes_time_is_told(gaits: Repertoire) -> None:
+def test_what_takes_time_is_told(gaits) -> None:
     told: list[tuple[str, float]] = []
     request = RecoveryRequest(trials=1, think_episodes=40, refine=0)
     damage = parse_damage("front_left:lost", gaits.robot)

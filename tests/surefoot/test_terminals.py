@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from robots.errors import SurefootError
 from surefoot.interrupts import interrupt_flag, raise_and_remember
 
 
-def test_output_that_is_closed_from_the_start_keeps_no_command_from_its_work(tmp_path: Path) -> None:
+def test_output_that_is_closed_from_the_start_keeps_no_command_from_its_work(tmp_path) -> None:
     line = f"{sys.executable} -m surefoot train sphere-5 --evaluations 300 --out {tmp_path} >&- 2>&-"
     ended = subprocess.run(["bash", "-c", line], timeout=100)
     assert ended.returncode == 0

@@ -6,11 +6,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +45,7 @@ class Halting(LinkedWorld):
 class Searching(LinkedWorld):
     """A world that keeps the latest search."""
 
-    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
+    def search(self, work, seconds: float) -> BackgroundSearch:
         self.found = super().search(work, seconds)
         return self.found
 
@@ -60,7 +57,7 @@ def linked(world: type[LinkedWorld] = Halting, **options: object) -> tuple[Linke
 
 
 @contextmanager
-def over(address: str) -> Iterator[LinkedWorld]:
+def over(address: str):
     """A world whose robot a process of its own keeps going."""
     world = LinkedWorld(ROBOT, KeeperProcess(ROBOT, address, None))
     try:
@@ -216,7 +213,7 @@ def test_a_robot_behind_a_link_cannot_be_broken_by_the_mission() -> None:
 
 
 @contextmanager
-def served() -> Iterator[tuple[int, subprocess.Popen]]:
+def served():
     """A robot in a process of its own, at a port."""
     port = free_port()
     command = [sys.executable, "-m", "surefoot", "robot", "hexapod", "--serve", f"tcp://127.0.0.1:{port}"]
@@ -257,7 +254,7 @@ def test_a_lost_robot_ends_the_world_and_is_damped_in_the_end() -> None:
 
 
 @contextmanager
-def watched() -> Iterator[tuple[str, list[tuple[float, bool]]]]:
+def watched():
     """The address of a robot in this process, and when its motors were told to be stiff or not."""
     stiff: list[tuple[float, bool]] = []
     with serving(ROBOT) as (address, server):
@@ -289,7 +286,7 @@ print("never")
 
 
 @pytest.mark.real_time
-def test_a_script_without_a_guard_ends_in_a_sentence(tmp_path: Path) -> None:
+def test_a_script_without_a_guard_ends_in_a_sentence(tmp_path) -> None:
     with watched() as (address, stiff):
         (tmp_path / "walk.py").write_text(SCRIPT.format(address=address))
         command = [sys.executable, str(tmp_path / "walk.py")]

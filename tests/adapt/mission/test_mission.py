@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import imageio.v3 as imageio
@@ -19,10 +18,8 @@ from adapt.mission.monitor import Monitor
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.states import State
 from adapt.mission.world import ASSISTANCE, Stretch
-from adapt.rehearsal.table import Table
 from adapt.requests import MissionRequest
 from adapt.selectors.catalogue import find_selector
-from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.files.locks import locked
@@ -54,9 +51,7 @@ class Watched(SimulatedWorld):
         self.closed = True
 
 
-def mission(
-    found: tuple[Repertoire, Table], throws: Throws = lambda _: False, **more: Any
-) -> tuple[Mission, "Watched"]:
+def mission(found, throws: Throws = lambda _: False, **more: Any) -> tuple[Mission, "Watched"]:
     """A mission, and its world, which notes what is asked of it."""
     gaits, table = found
     request = MissionRequest(**{"selector": "rehearsed", "refine": 0} | more)
@@ -211,7 +206,7 @@ def test_how_it_went_says_what_was_reached_without_help(goals, reached, unaided,
     assert result.words == f"{words}: 1 fall, 2 assistances, 0 trials, 1.0 s of thinking"
 
 
-def test_the_command_writes_a_log_and_a_film(hexapod, run, works, tmp_path: Path) -> None:
+def test_the_command_writes_a_log_and_a_film(hexapod, run, works, tmp_path) -> None:
     file, log, film = tmp_path / "gaits.h5", tmp_path / "log.jsonl", tmp_path / "film.gif"
     write_repertoire(file, hexapod[0])
     arguments = ["mission", file, "--goal", "0.3,0", "--seconds", 20, "--log", log]
@@ -229,7 +224,7 @@ def test_the_command_writes_a_log_and_a_film(hexapod, run, works, tmp_path: Path
     assert (code, "log.jsonl is in use by process" in err) == (2, True)
 
 
-def test_a_mission_in_python_writes_a_log(hexapod, tmp_path: Path) -> None:
+def test_a_mission_in_python_writes_a_log(hexapod, tmp_path) -> None:
     log, clocks = tmp_path / "log.jsonl", []
     mission = surefoot.Mission(
         hexapod[0], seconds=1.0, log=log, on_step=lambda world: clocks.append(world.clock),

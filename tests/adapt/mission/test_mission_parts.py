@@ -1,7 +1,6 @@
 """What a mission is made of: poses, plans, the world without resets, the planner and the log."""
 
 import math
-from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -233,7 +232,7 @@ def test_the_planner_stops_at_the_goal_and_avoids_risks() -> None:
     assert choice(paths=paths, falls=np.full(10, np.inf), risk=(0.18,) * 2 + (0.0,) * 8).number == 0
 
 
-def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path: Path) -> None:
+def test_a_log_is_read_as_it_was_written_and_nothing_else_is(tmp_path) -> None:
     path = tmp_path / "log.jsonl"
     event = Event(1.5, "walk", "Walked.", Pose(1.0, 2.0, 0.5), {"row": 3})
     asked = MissionFacts(robot="hexapod", repertoire="abc", goals=((5, 0),), seconds=9.0, refine=0)

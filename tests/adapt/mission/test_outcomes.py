@@ -8,13 +8,12 @@ from adapt.damage.kinds.limbs import Lost
 from adapt.mission.beliefs import Beliefs, Cause, Way
 from adapt.mission.outcomes import Outcomes
 from adapt.self_model.twin import Run, Thinking, Twin
-from repertoire.repertoire import Repertoire
 from robots.pose import Pose
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.trace import TraceColumns
 
 
-def of(gaits: Repertoire, *rows: int) -> Outcomes:
+def of(gaits, *rows: int) -> Outcomes:
     """Outcomes of some gaits that have run."""
     outcomes = Outcomes(Twin(Thinking(gaits, 10)), gaits.gaits.measures, Beliefs())
     outcomes.simulate(rows)

@@ -1,8 +1,5 @@
 """Gaits around a policy under way: another one takes over, or something breaks, and the policy goes on."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -34,15 +31,13 @@ def linked(robot: Robot, _: Changes) -> World:
     return LinkedWorld(robot, Keeper(SimulatedLink(SimulatedRobot(robot, robot))))
 
 
-def around(policy: Callable[[np.ndarray], np.ndarray], folder: Path) -> Robot:
+def around(policy, folder) -> Robot:
     (folder / "map.yaml").write_text(MAP)
     return with_policy(load_robot("quadruped"), policy, folder / "map.yaml")
 
 
 @pytest.mark.parametrize("begun", [simulated, linked])
-def test_a_policy_goes_on_while_gaits_change_and_parts_break(
-    begun: Callable[[Robot, Changes], World], tmp_path: Path
-) -> None:
+def test_a_policy_goes_on_while_gaits_change_and_parts_break(begun, tmp_path) -> None:
     seen: list[np.ndarray] = []
 
     def stands(observations: np.ndarray) -> np.ndarray:
@@ -69,7 +64,7 @@ def test_a_policy_goes_on_while_gaits_change_and_parts_break(
     assert told[-1] == pytest.approx(0.2)
 
 
-def test_a_robot_whose_policy_raises_is_damped(tmp_path: Path) -> None:
+def test_a_robot_whose_policy_raises_is_damped(tmp_path) -> None:
     def until_it_walks(observations: np.ndarray) -> np.ndarray:
         if observations[0, 12] > 0.4:
             raise RuntimeError("no more")

@@ -1,8 +1,5 @@
 """What a robot works on while it walks."""
 
-from collections.abc import Callable
-from typing import Any
-
 from adapt.mission.world import BackgroundSearch, Searches
 
 
@@ -11,7 +8,7 @@ class Clock:
 
     clock = 0.0
 
-    def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
+    def search(self, work, seconds: float) -> BackgroundSearch:
         end = self.clock + seconds
         return BackgroundSearch(lambda: self.clock >= end, work)
 

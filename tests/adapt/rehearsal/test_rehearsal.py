@@ -9,7 +9,6 @@ from adapt.damage.text import parse_damage
 from adapt.evidence import evidence_names, evidence_of
 from adapt.rehearsal.rehearsal import rehearsed_table
 from adapt.rehearsal.storage import read_table, write_table
-from repertoire.repertoire import Repertoire
 from robots.description import Randomization
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.randomization import draw_models
@@ -24,7 +23,7 @@ EPISODES = 3
 
 
 @pytest.fixture(scope="module")
-def repertoire() -> Repertoire:
+def repertoire():
     return small_repertoire()
 
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -39,12 +38,12 @@ IDENTITY = {"repertoire": fingerprint(REPERTOIRE), "seed": 3}
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     write_table(tmp_path / "table.h5", TABLE, IDENTITY)
     return tmp_path / "table.h5"
 
 
-def test_what_is_written_is_read_but_for_rounding(tmp_path: Path) -> None:
+def test_what_is_written_is_read_but_for_rounding(tmp_path) -> None:
     evidence = TABLE.evidence.copy()
     evidence[..., 0] = 0.1  # what never varies is exact
     written = replace(TABLE, evidence=evidence)
@@ -74,7 +73,7 @@ UNSOUND = {  # what the format of all files does not check by itself, and an exa
 
 
 @pytest.mark.parametrize("case", UNSOUND)
-def test_what_is_not_a_sound_table_is_refused(path: Path, case: str) -> None:
+def test_what_is_not_a_sound_table_is_refused(path, case: str) -> None:
     name, value = UNSOUND[case]
     with h5py.File(path, "r+") as file:
         del file[name]

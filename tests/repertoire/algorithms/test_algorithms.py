@@ -2,7 +2,6 @@
 
 import dataclasses
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,12 +39,12 @@ def archive(request) -> str:
     return request.param
 
 
-def settings_of(algorithm: Algorithm, **chosen: Any) -> Settings:
+def settings_of(algorithm: Algorithm, **chosen) -> Settings:
     own = algorithm.own_settings()
     return algorithm.settings({**SMALL, **{name: QUICK[name] for name in QUICK if name in own}, **chosen})
 
 
-def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given: Any) -> Scheduler:
+def start(algorithm: Algorithm, *, seed: int = 1, problem=PROBLEM, **given) -> Scheduler:
     return start_search(settings_of(algorithm, **given), problem, np.random.SeedSequence(seed))
 
 

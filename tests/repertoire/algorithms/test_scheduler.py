@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -40,7 +39,7 @@ class Numbered(Emitter):
     def state(self) -> dict[str, np.ndarray]:
         return {"number": np.array(self.number)}
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state) -> None:
         self.number = int(state["number"])
 
 

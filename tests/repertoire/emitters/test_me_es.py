@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ SIGMA = 0.1
 INITIAL = np.linspace(0.2, 0.7, N)
 
 
-def make(mode: str = "explore-exploit", *, seed: int = 1, **settings: Any) -> MEESEmitter:
+def make(mode: str = "explore-exploit", *, seed: int = 1, **settings) -> MEESEmitter:
     problem = SimpleNamespace(measure_ranges=[(-2, 2)] * 2, normaliser=settings.pop("normaliser", None))
     strategy = OpenAIESSettings(**{"sigma0": SIGMA, "batch_size": SAMPLES, **settings})
     return MEESSettings(mode=mode, strategy=strategy).make(problem, INITIAL, generator(seed))

@@ -1,7 +1,5 @@
 """PGA-ME's batches: noise at first, then variation, climbers of the critic and its actor."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,7 +13,7 @@ from repertoire.strategies.noise import Noise
 PROBLEM = Strolling()
 
 
-def make(seed: int = 1, **settings: Any) -> PGAMEEmitter:
+def make(seed: int = 1, **settings) -> PGAMEEmitter:
     given = {"batch_size": 21, "critic_updates": 20, "buffer_size": 1000, **settings}
     return PGAMESettings(**given).make(PROBLEM, np.full(12, 0.5, np.float32), generator(seed))
 
@@ -76,7 +74,7 @@ ISO, LINE = 0.01, 0.2
 INITIAL = np.linspace(-1, 1, N).astype(np.float32)
 
 
-def varying(seed: int = 1, **settings: Any) -> VariationEmitter:
+def varying(seed: int = 1, **settings) -> VariationEmitter:
     chosen = VariationSettings(**{"sigma0": ISO, "line_sigma": LINE, "batch_size": BATCH, **settings})
     return VariationEmitter(chosen, INITIAL, generator(seed))
 

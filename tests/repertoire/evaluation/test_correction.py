@@ -2,9 +2,7 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ import pytest
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.archives.archive import Elites
 from repertoire.evaluation.correction import Correction, correct
-from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import read_repertoire, write_repertoire
 from robots.simulation.threads import ONE_THREAD
 from tests.adapt.rehearsal.small import small_repertoire
@@ -21,7 +18,7 @@ GRID = (2, 2, 1, 1)
 LOW, HIGH = 0.25, 0.75  # measures in the lower and the upper half
 
 
-def repertoire(cells: list[int]) -> Repertoire:
+def repertoire(cells: list[int]):
     """A repertoire of elites in some cells, with objectives 100, 200, ..."""
     k, made = len(cells), small_repertoire(len(cells))
     settings = {"evaluations": 100, "seed": 0, "archive": GRID, "min_objective": -10.0}
@@ -43,7 +40,7 @@ def corrected(cells: list[int], objectives: list[list[float]], firsts: list[list
     measures[..., :2] = np.array(firsts, float).reshape(*table.shape, 2)
     measures[np.isnan(table)] = np.nan
     results = SimpleNamespace(objectives=table.ravel(), measures=measures.reshape(table.size, -1))
-    done: Any = SimpleNamespace(
+    done = SimpleNamespace(
         repertoire=repertoire(cells),
         episodes=table.shape[1],
         seed=7,
@@ -87,7 +84,7 @@ def test_an_elite_of_which_an_episode_diverged_stays_out() -> None:
     assert summaries["reproducibility"][0] == 1
 
 
-def test_when_everything_diverged_nothing_is_left_and_that_is_saved(tmp_path: Path) -> None:
+def test_when_everything_diverged_nothing_is_left_and_that_is_saved(tmp_path) -> None:
     correction = corrected([0, 3], [[np.nan, np.nan], [2, np.nan]], [[LOW] * 4] * 2)
     assert len(correction.repertoire) == 0
     assert correction.losses["elites"] == 2

@@ -8,7 +8,6 @@ import pytest
 from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.execution.running import software_versions
-from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
@@ -26,12 +25,12 @@ def on_the_moon(robot: Robot) -> Robot:
 
 
 @pytest.fixture(scope="module")
-def repertoire() -> Repertoire:
+def repertoire():
     return small_repertoire()
 
 
 @pytest.fixture(scope="module")
-def conditions(repertoire: Repertoire) -> dict[str, Robot]:
+def conditions(repertoire) -> dict[str, Robot]:
     return {"earth": repertoire.robot, "moon": on_the_moon(repertoire.robot)}
 
 
@@ -110,7 +109,7 @@ class MadeUp(Backend):
         return replace(found, objectives=objectives, diverged=diverged, fell=fell)
 
 
-def scored(repertoire: Repertoire, *scores: float) -> Repertoire:
+def scored(repertoire, *scores: float):
     """Elites whose first parameters are these scores."""
     elites = repertoire.elites.take(np.arange(len(scores)))
     solutions = np.zeros_like(elites.solutions)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from adapt.damage.text import parse_damage
-from adapt.records import Recovery
 from adapt.recovery import recover
 from adapt.requests import RecoveryRequest
 from repertoire.execution.running import software_versions
@@ -17,7 +16,6 @@ from repertoire.training.runs import resume_training, start_training
 from robots.errors import SurefootError
 from robots.evaluations import Request
 from robots.simulation.backend import Backend, ModelBatch
-from robots.simulation.episodes import Episodes
 from robots.simulation.threads import Threads
 from tests.adapt.rehearsal.small import small_repertoire
 from tests.repertoire.evaluation.test_evaluator import on_the_moon, same
@@ -57,7 +55,7 @@ def work() -> dict[str, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def expected(work) -> Episodes:
+def expected(work):
     return Threads(2).run(BATCH, **work)
 
 
@@ -88,7 +86,7 @@ def test_chunks_are_enough_work_and_leave_work_for_everyone(episodes, processes,
 
 
 def test_a_recovery_thinks_on_the_workers(workers, monkeypatch) -> None:
-    def recovered(backend: Backend) -> Recovery:
+    def recovered(backend: Backend):
         asked = RecoveryRequest(trials=2, confirmations=0, think_episodes=10, refine=0)
         return recover(small_repertoire(), DAMAGE, asked, backend=backend)
 

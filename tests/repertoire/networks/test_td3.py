@@ -1,7 +1,6 @@
 """TD3 with its networks, Adam and replay buffer, against finite differences and publications."""
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ COLUMNS = 2 * 4 + 2 + 3
 RNG = np.random.default_rng(0)
 
 
-def learner(*, time_limit: str = "terminal", critic_updates: int = 300, **options: Any) -> TD3:
+def learner(*, time_limit: str = "terminal", critic_updates: int = 300, **options) -> TD3:
     settings = PGAMESettings(buffer_size=2000, time_limit=time_limit, critic_updates=critic_updates)
     return TD3(settings, LAYERS, generator(1), critic_units=(9, 8), dtype=np.float64, **options)
 
@@ -57,7 +56,7 @@ def goals(state: dict[str, np.ndarray], rows: np.ndarray, noise: np.ndarray, end
     return rows[:, 10] + 0.99 * (1 - rows[:, end]) * least
 
 
-def slope(function: Any, at: np.ndarray, index: tuple[int, ...]) -> float:
+def slope(function, at: np.ndarray, index: tuple[int, ...]) -> float:
     step = np.zeros_like(at)
     step[index] = 1e-6
     return (function(at + step) - function(at - step)) / 2e-6

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,19 +8,17 @@ import surefoot
 from adapt.damage.text import damaged_robots
 from repertoire.evaluation.merging import merge
 from repertoire.execution.running import software_versions
-from repertoire.repertoire import Repertoire
 from repertoire.storage.files import FILE_NAME
 from repertoire.storage.repertoires import read_repertoire, read_search
 from repertoire.strategies.strategy import STOPS
 from repertoire.training.runs import TrainingLog, resume_training, start_training
-from repertoire.training.training import Training
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.simulation.threads import Threads
 from tests.repertoire.conftest import SMALL, same_runs
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory) -> Repertoire:
+def uninterrupted(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "run"
     with start_training("ant", "sep-cma-mae", out=path, backend=Threads(1), **SMALL) as training:
         training.run(path / FILE_NAME)
@@ -41,7 +38,7 @@ def stopped_and_resumed(run, path, batches, **options):
     return read_repertoire(path)
 
 
-def test_a_run_fills_an_archive_and_records_how(uninterrupted: Repertoire) -> None:
+def test_a_run_fills_an_archive_and_records_how(uninterrupted) -> None:
     history = uninterrupted.history
     assert history["evaluations"].tolist() == list(range(16, 97, 16))
     assert np.all(np.diff(history["qd_score"]) >= 0)
@@ -68,7 +65,7 @@ def test_a_run_fills_an_archive_and_records_how(uninterrupted: Repertoire) -> No
     ],
 )
 def test_a_run_on_several_robots_resumes_bit_for_bit(
-    start, tmp_path, uninterrupted: Repertoire, settings, training: str, difference: str
+    start, tmp_path, uninterrupted, settings, training: str, difference: str
 ) -> None:
     with start("whole", **settings) as whole:
         whole.run()
@@ -98,7 +95,7 @@ def test_a_stopped_run_resumes_bit_for_bit(start, tmp_path, uninterrupted, stop_
 
 
 @pytest.fixture
-def training(start) -> Iterator[Training]:
+def training(start):
     with start() as training:
         yield training
 

@@ -1,7 +1,6 @@
 """Whatever PyYAML and Python's JSON raise comes out as one clear error, from every place that reads them."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +32,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_yaml_that_is_wrong_in_any_way_is_one_error(wrong: str, tmp_path: Path) -> None:
+def test_yaml_that_is_wrong_in_any_way_is_one_error(wrong: str, tmp_path) -> None:
     path, robot = tmp_path / "damages.yaml", load_robot("ant")
     path.write_text(WRONG[wrong])
     with pytest.raises(InvalidValueError, match="YAML"):
@@ -62,7 +61,7 @@ def test_values_are_shown_shortened(value: str) -> None:
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, "1" * 5000, '{"a": }', "NaN }"])
-def test_json_that_is_wrong_in_any_way_is_one_error(content: str, tmp_path: Path) -> None:
+def test_json_that_is_wrong_in_any_way_is_one_error(content: str, tmp_path) -> None:
     (tmp_path / "study.json").write_text(content)
     with pytest.raises(InvalidFileError, match=r"study\.json.* it is not valid JSON: "):
         keep_identity(tmp_path, {"of": "nothing"})
@@ -89,7 +88,7 @@ def test_texts_of_several_lines_and_infinities_are_left_to_whoever_reads_them() 
         parse_yaml("joints: !!set {hip, knee}")
 
 
-def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path: Path) -> None:
+def test_a_text_is_read_only_from_a_regular_file_of_some_size(tmp_path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "picture").write_bytes(b"\xff\xfe")
     (tmp_path / "text").write_text("text")

@@ -1,7 +1,6 @@
 """A log that was made with one thing wrong: `surefoot export --check` names it."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -156,7 +155,7 @@ def test_what_nothing_explains_is_said(walk: Walk) -> None:
 
 @pytest.mark.parametrize("ending", ["csv", "mcap"])
 @pytest.mark.parametrize("source", ["hexapod", "quadruped"])
-def test_telemetry_fits_the_gait_that_made_it(run, source: str, ending: str, tmp_path: Path) -> None:
+def test_telemetry_fits_the_gait_that_made_it(run, source: str, ending: str, tmp_path) -> None:
     log = tmp_path / f"walk.{ending}"
     surefoot.deploy(source, "best", seconds=2, **{ending: log})
     code, out, _ = run(f"export {source} --best --check {log}")
@@ -167,7 +166,7 @@ def test_telemetry_fits_the_gait_that_made_it(run, source: str, ending: str, tmp
         assert (code, "explains" in out) == (1, True), out
 
 
-def test_a_network_on_a_robot_with_encoders_and_an_imu_fits_its_telemetry(tmp_path: Path) -> None:
+def test_a_network_on_a_robot_with_encoders_and_an_imu_fits_its_telemetry(tmp_path) -> None:
     robot = quadruped(
         "{terms: [gravity, gyroscope, joint_position, {term: joint_speed, history: 2}, last_action]}"
     )
@@ -179,7 +178,7 @@ def test_a_network_on_a_robot_with_encoders_and_an_imu_fits_its_telemetry(tmp_pa
     assert float(words.split("differ by ")[1].split("%")[0]) < 0.1
 
 
-def test_a_table_of_ones_own_has_the_names_of_the_file(walk: Walk, tmp_path: Path) -> None:
+def test_a_table_of_ones_own_has_the_names_of_the_file(walk: Walk, tmp_path) -> None:
     table = pd.DataFrame(walk.seen, columns=walk.names)
     for joint, one in zip(walk.joints, walk.gait.told["actions"], strict=True):
         table[f"{joint} target"] = one["offset"] + one["scale"] * walk.told[:, walk.joints.index(joint)]
@@ -201,7 +200,7 @@ def test_a_table_of_ones_own_has_the_names_of_the_file(walk: Walk, tmp_path: Pat
             read_log(tmp_path / "wrong.csv", walk.robot, walk.gait.told)
 
 
-def test_targets_of_a_log_keep_to_what_the_file_allows(tmp_path: Path) -> None:
+def test_targets_of_a_log_keep_to_what_the_file_allows(tmp_path) -> None:
     robot = limited(load_robot("hexapod"), 3.0, 3.0)
     gait = Exported(onnx_model(robot, random_gait(robot), gait="g").SerializeToString(), "gait.onnx")
     offset, scale = np.transpose([(one["offset"], one["scale"]) for one in gait.told["actions"]])

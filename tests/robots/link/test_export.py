@@ -4,8 +4,6 @@ import copy
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -72,7 +70,7 @@ def channels_of(stepper: Stepper) -> dict[str, float]:
     return {channel.name: reading / channel.gain + channel.zero for channel, reading in known}
 
 
-def differences(robot: Robot, parameters: np.ndarray, steps: int = 120) -> tuple[float, dict[str, Any]]:
+def differences(robot: Robot, parameters: np.ndarray, steps: int = 120):
     """How far actions of the exported gait are from the simulated one's at most, and what its file tells."""
     gait = session(onnx_model(robot, parameters, gait="row 3"))
     told = json.loads(gait.get_modelmeta().custom_metadata_map["surefoot"])
@@ -118,14 +116,14 @@ def test_a_gait_does_what_the_simulation_does(robot: Robot, sees: int | None) ->
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_a_gait_around_a_policy_takes_it_along(mirrored: bool, tmp_path: Path) -> None:
+def test_a_gait_around_a_policy_takes_it_along(mirrored: bool, tmp_path) -> None:
     robot = test_policy.around_a_policy(tmp_path)
     parameters = random_gait(robot)
     parameters[-1] = 10.0 * mirrored
     assert differences(robot, parameters)[0] < 1e-5
 
 
-def test_a_gait_around_a_policy_with_a_memory_is_refused(tmp_path: Path) -> None:
+def test_a_gait_around_a_policy_with_a_memory_is_refused(tmp_path) -> None:
     (tmp_path / "policy.onnx").write_bytes(test_policy.recurrent())
     robot = with_policy(load_robot("quadruped"), tmp_path / "policy.onnx")
     with pytest.raises(InvalidValueError, match="other operators"):

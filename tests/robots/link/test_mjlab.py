@@ -3,8 +3,6 @@
 mjlab is no dependency: `pip install mjlab` to run this.
 """
 
-from typing import Any
-
 import mujoco
 import numpy as np
 import pytest
@@ -39,7 +37,7 @@ class Entity:
         assert names == (".*",)
         return list(range(len(self._joints))), self._joints
 
-    def set_joint_position_target(self, target: Any, joint_ids: Any) -> None:
+    def set_joint_position_target(self, target, joint_ids) -> None:
         self.targets[joint_ids.numpy()] = target[0].numpy()
 
 
@@ -52,7 +50,7 @@ class Environment:
         self.scene, self.known = {"robot": Entity(joints)}, dict[str, float]()
 
 
-def read(env: Environment, name: str) -> Any:
+def read(env: Environment, name: str):
     return torch.tensor([[env.known[name]]], dtype=torch.float32)
 
 

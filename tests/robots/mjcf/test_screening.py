@@ -1,7 +1,5 @@
 """MJCF that asks for too much is refused by a process of its own, in one sentence."""
 
-from pathlib import Path
-
 import mujoco
 import pytest
 
@@ -56,7 +54,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_bomb_is_refused_in_one_sentence(bomb: str, monkeypatch, tmp_path: Path) -> None:
+def test_a_bomb_is_refused_in_one_sentence(bomb: str, monkeypatch, tmp_path) -> None:
     text, message = BOMBS[bomb]
     if "1 s of" in message:  # the others are refused for what they are, however busy the machine is
         monkeypatch.setattr(robots.mjcf.screening, "_SECONDS", 1)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from robots.rendering.overlay import Moment, Overlay
-from robots.robot import Robot
 from tests.robots.stepping import described
 
 SIZES = [(320, 240), (1280, 720)]
@@ -26,7 +25,7 @@ def changed(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_it_keeps_to_the_upper_corners(ant: Robot, width: int, height: int) -> None:
+def test_it_keeps_to_the_upper_corners(ant, width: int, height: int) -> None:
     overlay = Overlay(ant, caption="cell 1,0,3,2, front_left:lost", width=width, height=height)
     frame = drawn(overlay, width, height, ahead=-123.45, time=123.4)
     rows, columns = changed(frame, grey(width, height))
@@ -57,7 +56,7 @@ def test_a_bar_is_as_long_as_the_share_and_shines_while_the_foot_touches(ant, wi
     assert (dark[bar] < 0.7 * bright[bar] + 1).all()
 
 
-def test_bars_are_those_of_the_measures_in_their_order(ant: Robot) -> None:
+def test_bars_are_those_of_the_measures_in_their_order(ant) -> None:
     robot = described(ant, measures=dict.fromkeys(("back_right", "front_left"), (0.0, 1.0)))
     overlay = Overlay(robot, caption="", width=640, height=480)
     calm, heights = drawn(overlay, 640, 480), []
@@ -70,7 +69,7 @@ def test_bars_are_those_of_the_measures_in_their_order(ant: Robot) -> None:
     assert heights[2] < heights[0]
 
 
-def test_text_tells_metres_time_falls_and_caption(ant: Robot) -> None:
+def test_text_tells_metres_time_falls_and_caption(ant) -> None:
     named, plain = (Overlay(ant, caption=text, width=640, height=480) for text in ("cell 1", ""))
     calm = drawn(named, 640, 480)
     for changes in ({"ahead": 100.0}, {"time": 2.0}, {"fell": True}):

@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -150,7 +149,7 @@ def frames(count: int, height: int = 48, width: int = 64) -> np.ndarray:
     return pixels
 
 
-def write(path: Path, pixels: Iterable[np.ndarray], **settings: float) -> None:
+def write(path: Path, pixels, **settings: float) -> None:
     with open_video(path, **settings) as video:  # type: ignore[arg-type]
         for frame in pixels:
             video.add(frame)

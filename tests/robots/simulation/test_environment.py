@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 
 from robots.errors import InvalidValueError, UnknownNameError
-from robots.robot import Robot
 from robots.simulation.backend import ModelBatch
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.threads import Threads
 
 
-def test_it_equals_simulation_bit_for_bit(robot: Robot) -> None:
+def test_it_equals_simulation_bit_for_bit(robot) -> None:
     seeds, rng, robot = np.arange(2) + 40, np.random.default_rng(0), robot.with_episode_steps(80)
     backend, batch = Threads(2), ModelBatch(robot)
     controllers = np.stack([robot.controller.initial(rng) for _ in seeds])

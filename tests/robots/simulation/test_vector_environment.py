@@ -1,7 +1,5 @@
 """Many robots in one environment: each walks as it does by itself, and what Gymnasium's wrappers see."""
 
-from collections.abc import Iterator
-
 import gymnasium
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ ROBOT = load_robot("hopper").with_episode_steps(40)
 COUNT = 5
 
 
-def played(environment: gymnasium.vector.VectorEnv, steps: int = 100) -> Iterator[tuple]:
+def played(environment: gymnasium.vector.VectorEnv, steps: int = 100):
     """What random actions lead to; some robots fall, and others walk until the time is up."""
     rng = np.random.default_rng(0)
     yield environment.reset(seed=7)

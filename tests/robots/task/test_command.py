@@ -1,8 +1,5 @@
 """Commands: drawn by the seed from their ranges, seen by controllers, and followed by reflexes."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -58,7 +55,7 @@ def test_reflexes_hold_the_heading_that_the_command_asks_for() -> None:
     assert turned[1] > 0.1
 
 
-def test_a_repertoire_records_the_ranges_and_deploy_takes_a_command(tmp_path: Path, run: Any, works) -> None:
+def test_a_repertoire_records_the_ranges_and_deploy_takes_a_command(tmp_path, run, works) -> None:
     (tmp_path / "told.xml").write_text(load_robot("quadruped").xml)
     (tmp_path / "told.yaml").write_text(commanded().yaml.replace("quadruped.xml", "told.xml"))
     options = {"evaluations": 16, "emitters": 1, "batch_size": 8, "episode_steps": 20, "sigma0": 0.1}

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +106,7 @@ def test_what_recovers_walks_on_from_the_onset_with_the_gait_that_was_found(
     repertoire, asked = short_gaits(), []
     gait = gait_walker(repertoire)
 
-    def found(*given: Any, **_: Any) -> SimpleNamespace:
+    def found(*given, **_) -> SimpleNamespace:
         asked.append(given)
         stands = SimpleNamespace(row=len(repertoire), solution=np.zeros_like(gait.parameters))
         return SimpleNamespace(refined=[stands], row=stands.row, incumbent=0, trials=5 * [None], falls=2)

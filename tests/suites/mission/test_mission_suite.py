@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from adapt.damage.damage import Damage
 from adapt.damage.text import parse_damage
 from adapt.mission.log import Event
-from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidValueError
 from robots.pose import Pose
@@ -58,7 +56,7 @@ def test_what_is_measured_off_the_events_of_a_mission() -> None:
     assert (healthy["delay"], healthy["early"], healthy["regained"]) == (None, 1, None)
 
 
-def suite_of(repertoire: Repertoire, *damages: Damage, **asked: Any) -> MissionSuite:
+def suite_of(repertoire, *damages: Damage, **asked) -> MissionSuite:
     """A study of goals, unless asked for something else, with one mission each."""
     request = MissionStudy(**{"tasks": ("goal",), "seeds": 1} | asked)
     return MissionSuite(repertoire=repertoire, damages=damages or None, request=request)

@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from adapt.damage import HEALTHY
 from adapt.damage.text import parse_damage
 from adapt.objective import TrainingReward
 from adapt.records import RefinedGait
-from adapt.rehearsal.table import Table
 from adapt.selectors import self_model
 from adapt.self_model.relearner import Relearner
 from repertoire.evaluation.evaluator import Evaluator
@@ -41,7 +39,7 @@ def repertoire():
 
 
 @pytest.fixture(scope="module")
-def library(repertoire, tmp_path_factory) -> Table:
+def library(repertoire, tmp_path_factory):
     path = tmp_path_factory.mktemp("library") / "library.h5"
     return save_rehearsal(path, repertoire, LIBRARY, episodes=1)
 
@@ -60,7 +58,7 @@ def make_suite(repertoire, library, *tracks: str, **changes) -> RecoverySuite:
     return RecoverySuite(repertoire=repertoire, library=library, tracks=find_tracks(tracks), **few | changes)
 
 
-def run_all(suite: RecoverySuite, folder: Path) -> Study:
+def run_all(suite: RecoverySuite, folder) -> Study:
     """Run every trial in this process."""
     study = Study(suite, folder)
     keep_identity(folder, suite.identity())
@@ -143,7 +141,7 @@ def test_fresh_episodes_tell_the_oracle_among_the_best_and_the_incumbent(reperto
 
 
 @pytest.mark.parametrize("track", ["T3-pairs", "T4-gap"])
-def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path: Path, binding, track: str):
+def test_a_study_is_resumed_and_reported(repertoire, library, tmp_path, binding, track: str):
     selectors = ("self-model",) if track.startswith("T4") else ("random", "rehearsed")
     suite = make_suite(repertoire, library, track, faults=1, selectors=selectors)
     study = run_all(suite, tmp_path)

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import threading
-from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -167,7 +166,7 @@ def test_cells_lie_where_the_picture_of_the_archive_has_them(explorer: Explorer)
 
 
 @pytest.mark.parametrize("archive", ["cvt:30", "30"])
-def test_maps_of_problems_without_a_robot(archive: str, tmp_path: Path) -> None:
+def test_maps_of_problems_without_a_robot(archive: str, tmp_path) -> None:
     problem = "sphere-20" if archive.startswith("cvt") else "hopper"
     settings = {"episode_steps": 20, "hidden": (4,)} if problem == "hopper" else {}
     surefoot.train(problem, out=tmp_path, archive=archive, evaluations=200, **settings)

@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 import surefoot
-from adapt.mission.simulated import SimulatedWorld
 from adapt.requests import RecoveryRequest
 from repertoire.storage.repertoires import write_repertoire
 from surefoot.commands.mission import mission
@@ -70,7 +69,7 @@ def shown_poses(played: list[dict]) -> np.ndarray:
 def test_the_page_shows_where_all_bodies_were(file: Path, played: list[dict]) -> None:
     seen: list[tuple[str, np.ndarray, np.ndarray]] = []
 
-    def note(world: SimulatedWorld) -> None:
+    def note(world) -> None:
         if world.steps % 2 == 0:
             data = world.posed_data()
             posed = mujoco.MjData(world.robot.model)

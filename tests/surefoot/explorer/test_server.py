@@ -8,7 +8,6 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from urllib.parse import urlsplit
 
@@ -24,14 +23,14 @@ from surefoot.shipped import repertoire_path
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     explorer = Explorer(repertoire_path("hexapod"), "hexapod")
     with serving(Server(explorer, host="127.0.0.1", port=0)) as server:
         yield server
 
 
 @contextmanager
-def serving(server: Server) -> Iterator[Server]:
+def serving(server: Server):
     """Run a server in a thread."""
     thread = threading.Thread(target=server.run)
     thread.start()
