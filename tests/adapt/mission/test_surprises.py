@@ -15,11 +15,6 @@ def diagnosed(calm: int = 0, *, again: bool = False) -> Surprises:
     return surprises
 
 
-@pytest.mark.parametrize("down", [True, False])
-def test_a_robot_that_believes_in_no_damage_looks_into_every_surprise(down: bool) -> None:
-    assert not Surprises().walks_on(4, down=down, damaged=False)
-
-
 @pytest.mark.parametrize(("calm", "expected"), [(0, False), (2, False), (3, True)])
 def test_it_walks_on_from_an_alarm_and_looks_into_another_within_three_stretches(calm, expected) -> None:
     surprises = diagnosed()

@@ -73,16 +73,6 @@ def test_each_emitter_is_told_the_improvements_of_its_own_once_all_are_added():
     assert [emitter.elites for emitter in search.emitters] == [[6]] * 3
 
 
-def test_both_archives_get_every_solution():
-    search = numbered(2, 1)
-    for objectives in ([1.0, 5, 3], [4.0, 2, 3]):
-        search.ask()
-        search.tell(evaluations(objectives))
-    assert search.result.objectives.tolist() == [4, 5, 3]
-    assert len(search.soft) == 3
-    assert search.result.elites().solutions[:, 0].tolist() == [1, 1, 2]
-
-
 def test_failures_rank_last_and_enter_no_archive():
     search = numbered(3, 2)
     search.ask()

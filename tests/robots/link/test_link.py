@@ -149,22 +149,6 @@ def test_a_target_is_ahead_of_where_a_robot_starts():
     np.testing.assert_allclose(actions[1], actions[0], atol=1e-3)
 
 
-def test_a_gait_walks_over_the_link(gait, tmp_path):
-    robot, parameters = gait
-    with (
-        serving(robot, keys=tmp_path) as (address, server),
-        RemoteLink(robot, address, keys=tmp_path) as link,
-    ):
-        walked = drive(link, parameters, 2)
-        last = link.observe()
-        assert last.odometry is not None
-        assert 2 <= last.time < 4
-    alone = drive(SimulatedLink(SimulatedRobot(robot, robot)), parameters, 2)
-    assert walked.ended == "time"
-    assert walked.ahead > 0.7 * alone.ahead
-    assert server.timing.refused == 0
-
-
 def test_a_hello_that_cannot_be_sent_is_given_up(gait, monkeypatch):
     def hung_up(*given, **options):  # as where a robot with keys hangs up on who has none
         sending = new_socket(*given, **options)
