@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robots.catalogue import robot_names
 from robots.deployment.deployment import deploy
 from robots.falls import has_fallen, rests_on_feet
 from robots.robot import Robot, load_robot
 from robots.simulation.stepper import Stepper
 from tests.robots.stepping import begun, run_episodes
-
-ALL = ["ant", "hexapod", "quadruped", "hopper", "walker", "half_cheetah"]
 
 
 def turned(stepper: Stepper, angle: float) -> None:
@@ -36,7 +35,7 @@ def hang(stepper: Stepper, seconds: float) -> None:
         stepper.step(np.zeros(stepper.robot.action_dim))
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", robot_names())
 def test_a_robot_on_its_back_has_fallen_whatever_training_says(name: str) -> None:
     robot = load_robot(name)
     for angle, falls in ((0.0, False), (0.5, False), (np.pi, True)):

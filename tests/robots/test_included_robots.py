@@ -10,7 +10,7 @@ from robots.catalogue import robot_names
 from robots.errors import InvalidRobotError
 from robots.robot import Robot, load_robot, robot_from_text
 from robots.stance import standing_on_floor
-from tests.robots.stepping import begun, run_episodes
+from tests.robots.stepping import run_episodes
 
 # amplitude, phase and duty of each leg's coxa and femur, as published with the study of 2015
 TRIPOD = np.array(
@@ -54,15 +54,6 @@ def test_it_has_the_published_numbers(quadruped: Robot) -> None:
     np.testing.assert_allclose(model.actuator_forcerange[:, 1], [23.7, 23.7, 35.55] * 4)
     np.testing.assert_allclose(-model.actuator_biasprm[:, 1:3], [[35, 0.5]] * 12)
     np.testing.assert_allclose(model.jnt_range[1:4], [[-0.863, 0.863], [-0.686, 4.501], [-2.818, -0.888]])
-
-
-def test_it_stands_where_its_servos_hold_it(quadruped: Robot) -> None:
-    stepper = begun(quadruped, 1)
-    while not stepper.step(np.zeros(12)):
-        pass
-    assert stepper.tally.steps == quadruped.description.episode_steps
-    assert 0.22 < stepper.data.qpos[2] < 0.29
-    assert abs(stepper.progress) < 0.3
 
 
 @pytest.mark.parametrize(

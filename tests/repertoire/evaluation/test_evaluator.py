@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from repertoire.evaluation.correction import correct, reevaluation
 from repertoire.evaluation.evaluator import Evaluation, Evaluator, objectives_and_falls
 from repertoire.execution.running import software_versions
-from repertoire.storage.repertoires import fingerprint, read_repertoire, write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.seeds import SeedFamily
@@ -137,18 +135,6 @@ def test_diverged_episodes_come_back_from_the_file(repertoire, conditions, tmp_p
     assert same(again.results(), evaluation.results())
     assert again.results().objectives[2:4].tolist() == [5, 5]
     assert again.results().objectives[6:].tolist() == [6, 6]
-
-
-def test_a_correction_can_be_read_and_corrected_again(repertoire, tmp_path) -> None:
-    evaluation = reevaluation(repertoire, episodes=2, seed=0, backend=Threads(1))
-    evaluation.run()
-    write_repertoire(tmp_path / "corrected.h5", correct(evaluation).repertoire)
-    corrected = read_repertoire(tmp_path / "corrected.h5")
-    evaluation = reevaluation(corrected, episodes=2, seed=0, backend=Threads(1))
-    evaluation.run()
-    again = correct(evaluation)
-    assert again.losses["qd_score"] == 0, "the same episodes give the same means"
-    assert fingerprint(again.repertoire) == fingerprint(corrected)
 
 
 def test_an_unfinished_file_of_something_else_is_refused(start, conditions, tmp_path, monkeypatch) -> None:

@@ -1,7 +1,5 @@
 """Walking as a problem: what it passes on of the simulation, and normalised observations end to end."""
 
-from contextlib import closing
-
 import numpy as np
 import pytest
 
@@ -28,10 +26,10 @@ def solutions(ant) -> np.ndarray:
 
 def test_a_search_whose_legs_start_alike_begins_with_the_best_of_many_gaits():
     robot = load_robot("quadruped").with_episode_steps(40)
-    with closing(Locomotion(robot, backend=Threads(1))) as problem:
-        chosen, rng = problem.initial(np.random.default_rng(5)), np.random.default_rng(5)
-        drawn = np.stack([robot.controller.initial(rng) for _ in range(robot.controller.tries)])
-        objectives = problem.evaluate(drawn, rng.integers(2**31, size=len(drawn))).objectives
+    problem = Locomotion(robot, backend=Threads(1))
+    chosen, rng = problem.initial(np.random.default_rng(5)), np.random.default_rng(5)
+    drawn = np.stack([robot.controller.initial(rng) for _ in range(robot.controller.tries)])
+    objectives = problem.evaluate(drawn, rng.integers(2**31, size=len(drawn))).objectives
     assert len(drawn) > 10
     np.testing.assert_array_equal(chosen, drawn[np.nanargmax(objectives)])
     assert np.nanmax(objectives) > np.nanmedian(objectives)

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from repertoire.problems.benchmarks import Arm, Sphere
 from repertoire.problems.catalogue import PROBLEMS, make_problem
 from repertoire.problems.locomotion import Locomotion
-from repertoire.problems.maze import Maze
 from repertoire.problems.problem import Problem
 from robots.errors import InvalidValueError, UnknownNameError
 from robots.evaluations import Request, TransitionColumns
@@ -19,7 +17,9 @@ BENCHMARKS = ("sphere-2", "sphere-101", *(name.replace("-N", "-7") for name in P
 @pytest.fixture(scope="module", params=[*BENCHMARKS, "ant"])
 def problem(request: pytest.FixtureRequest):
     if request.param != "ant":
-        return make_problem(request.param)
+        made = make_problem(request.param)
+        assert made.name == request.param
+        return made
     return Locomotion(load_robot("ant").with_episode_steps(5), backend=Threads(1))
 
 
@@ -105,17 +105,6 @@ def test_transitions_are_told_if_asked_for_and_there_are_any(problem: Problem) -
     for rows, steps, objective in zip(found.transitions, found.steps, found.objectives, strict=True):
         assert (rows.shape, rows.dtype) == ((steps, columns.count), np.float32)
         assert rows[:, columns.reward].sum() == pytest.approx(objective, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "dim"),
-    [("sphere-2", Sphere, 2), ("sphere-100", Sphere, 100), ("arm-1000", Arm, 1000), ("maze", Maze, 138)],
-)
-def test_problems_are_made_by_name(name: str, kind: type, dim: int) -> None:
-    problem = make_problem(name)
-    assert type(problem) is kind
-    assert problem.solution_dim == dim
-    assert problem.name == name
 
 
 @pytest.mark.parametrize(
