@@ -237,8 +237,8 @@ class Residual(Controller):
 
     @property
     def shape(self) -> str:
-        """For example `policy-45-0f3a9c21`."""
-        return f"policy-{self.parameter_count}-{self.checksum}"
+        """For example `waves-45-0f3a9c21`."""
+        return f"waves-{self.parameter_count}-{self.checksum}"
 
     @property
     def label(self) -> str:
