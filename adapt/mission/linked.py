@@ -8,8 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from adapt.damage import HEALTHY
-from adapt.mission.world import BackgroundSearch, Stretch, Until, check_turns, go_on
+from adapt.mission.world import BackgroundSearch, Stretch, Until, World, go_on
 from robots.attitude import turned_about_z
 from robots.falls import has_fallen, rests_on_feet
 from robots.link.driving import DAMPED, HOLD, RISE, Motion, angles, stands
@@ -22,15 +21,14 @@ from robots.simulation.episodes import Episodes
 from robots.simulation.observing import TARGET_X
 from robots.simulation.state import MIDWAY
 from robots.simulation.trace import SENSORS, TraceColumns
-from robots.stance import all_servos
 
 _SETTLED = 0.5  # [s] that a robot must be upright to count as put on its feet
 _LONGER = 1.0  # [s] that a gait may go on after its stretch, while the next one is planned
 _PATIENCE = 60.0  # [s] for somebody to put it there
 
 
-class LinkedWorld:
-    """A robot behind a link; see `World`.
+class LinkedWorld(World):
+    """A robot behind a link.
 
     What the attributes say is as of the last call: between two calls the robot goes on with what it did last,
     its gait or its pose. The clock is the robot's, and begins with the first call. Without odometry its place
@@ -43,12 +41,11 @@ class LinkedWorld:
         say: told what somebody near the robot has to do.
 
     Attributes:
-        robot, damage, clock, pose, upright, driving, holds_pose, sensors: see `World`.
         seen: what the robot told last.
         words: how regularly the robot told its states, once it is closed.
     """
 
-    damage, words = HEALTHY, ""
+    words = ""
 
     def __init__(
         self,
@@ -58,11 +55,10 @@ class LinkedWorld:
         on_step: Callable[["LinkedWorld"], None] = lambda _: None,
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
-        check_turns(robot)
+        super().__init__(robot)
         self.robot, self._driver = robot, driver
         self._on_step, self._say = on_step, say
-        self.holds_pose, self._step = all_servos(robot), robot.control_step
-        self.driving: int | None = None
+        self._step = robot.control_step
         self.seen = driver.latest()
         driver.rest()
         known = self.seen.state.odometry is not None
@@ -71,11 +67,6 @@ class LinkedWorld:
         self._begun: tuple[float, Pose] | None = None  # the robot's clock and place when the mission began
         self._frame = Pose()
         self._show()
-
-    @property
-    def steps(self) -> int:
-        """Control steps since the beginning."""
-        return round(self.clock / self._step)
 
     def drive(
         self,
@@ -124,7 +115,6 @@ class LinkedWorld:
         return trace, False
 
     def stand(self, steps: int) -> None:
-        """See `World.stand`."""
         self._attend()
         self.driving = None
         self._driver.begin(Motion(seconds=steps * self._step + HOLD))
@@ -165,7 +155,6 @@ class LinkedWorld:
         self._driver.rest()
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
-        """See `World.think`."""
         self._attend()
         self._driver.rest()
         return row is not None and has_fallen(self.robot, self.seen.state.imu_state.quaternion)
@@ -194,7 +183,6 @@ class LinkedWorld:
         self.words = self._driver.close()
 
     def posed_data(self) -> mujoco.MjData:
-        """The robot as it is now, seen from where it began."""
         legs, data = LegOdometry(self.robot), mujoco.MjData(self.robot.model)
         legs.take(self.seen.state)
         data.qpos[:] = legs.data.qpos
@@ -206,7 +194,6 @@ class LinkedWorld:
 
     @property
     def touching(self) -> np.ndarray:
-        """Which feet touch the floor, (f,)."""
         return np.array(self.seen.state.foot_force) > 0
 
     def _attend(self) -> None:
@@ -228,6 +215,7 @@ class LinkedWorld:
     def _show(self) -> None:
         begun = self._begun[0] if self._begun else self.seen.state.time
         self.clock, self.upright = self.seen.state.time - begun, self._up
+        self.steps = round(self.clock / self._step)
         self.pose = self.seen.place.seen_from(self._origin)
 
     def _reading(self) -> np.ndarray:

@@ -9,17 +9,8 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from adapt.damage import HEALTHY
 from adapt.mission.changes import PlannedChange
-from adapt.mission.world import (
-    ASSISTANCE,
-    BackgroundSearch,
-    Stretch,
-    Until,
-    World,
-    check_turns,
-    go_on,
-)
+from adapt.mission.world import ASSISTANCE, BackgroundSearch, Stretch, Until, World, go_on
 from robots.attitude import turned_about_z, yaw_of
 from robots.errors import InvalidValueError
 from robots.falls import rests_on_feet
@@ -30,14 +21,14 @@ from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.episodes import Episodes
 from robots.simulation.stepper import Stepper, take_over
-from robots.simulation.trace import SENSORS, TraceColumns
-from robots.stance import all_servos, ramped, standing_action, start_positions
+from robots.simulation.trace import TraceColumns
+from robots.stance import ramped, standing_action, start_positions
 from robots.task.terrain import field_of
 
 _FAR = 100.0  # [m] from the floor, at most, that a robot that lies may be
 
 
-class SimulatedWorld:
+class SimulatedWorld(World):
     """The robot of a mission, and the floor that it walks on.
 
     The state is never reset. While a gait is driven, the frame in which it is expressed lies where the gait
@@ -61,7 +52,7 @@ class SimulatedWorld:
         on_change: Callable[[PlannedChange], None] = lambda _: None,
         on_step: Callable[[World], None] = lambda _: None,
     ) -> None:
-        check_turns(robot)
+        super().__init__(robot)
         robot = robot.until_it_falls()
         self._whole, self._seed = robot, seed
         self._changes = [(change, change.damage.apply(robot)) for change in changes]
@@ -71,25 +62,22 @@ class SimulatedWorld:
                 raise InvalidValueError(f"a mission needs level ground or a slope{what}")
         self._on_change, self._on_step = on_change, on_step
         self._frame, self._stretches, self.steps = Pose(), 0, 0
-        self.damage = HEALTHY
-        self.driving: int | None = None
-        self.holds_pose, self.sensors = all_servos(robot), SENSORS
         self._enter(robot)
         self._stepper.reset(self._next_seed())
 
     @property
-    def clock(self) -> float:
+    def clock(self) -> float:  # type: ignore[override]
         """Time since the beginning [s]."""
         return self.steps * self._whole.control_step
 
     @property
-    def pose(self) -> Pose:
+    def pose(self) -> Pose:  # type: ignore[override]
         """Where the robot is in the world."""
         x, y = self._root[:2]
         return self._frame @ Pose(float(x), float(y), yaw_of(self._root[3:]))
 
     @property
-    def upright(self) -> bool:
+    def upright(self) -> bool:  # type: ignore[override]
         """Whether the robot has not fallen, and rests on its feet; see `robots.falls`."""
         return not self._stepper.tally.terminated and rests_on_feet(self._root[3:])
 
@@ -103,7 +91,6 @@ class SimulatedWorld:
         abrupt: bool = False,
         until: Until = go_on,
     ) -> Stretch:
-        """See `World.drive`."""
         self._apply_changes()
         start = self.pose
         self._express(Pose(start.x, start.y, start.yaw + towards))
@@ -130,7 +117,6 @@ class SimulatedWorld:
         return Stretch(row, start, self.pose, trace[:made].copy(), episodes, fell)
 
     def stand(self, steps: int) -> None:
-        """See `World.stand`."""
         self._apply_changes()
         told, self.driving = self._begin(going=False), None
         for step in range(steps):
@@ -169,7 +155,6 @@ class SimulatedWorld:
         return True
 
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
-        """See `World.think`."""
         end, step, fell = self.clock + seconds, self.robot.control_step, False
         if row is not None:
             fell = self.drive(row, parameters, max(1, round(seconds / step))).fell
@@ -179,12 +164,11 @@ class SimulatedWorld:
         return fell
 
     def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
-        """See `World.search`."""
         end = self.clock + seconds
         return BackgroundSearch(lambda: self.clock >= end, work)
 
     def close(self) -> None:
-        """See `World.close`."""
+        """There is nothing to let go of."""
 
     def posed_data(self) -> mujoco.MjData:
         """The robot as it is now in the world, as data of its `model`."""
@@ -198,13 +182,12 @@ class SimulatedWorld:
         return data
 
     @property
-    def robot(self) -> Robot:
+    def robot(self) -> Robot:  # type: ignore[override]
         """The robot as it is now."""
         return self._stepper.robot
 
     @property
     def touching(self) -> np.ndarray:
-        """Which feet touch the floor, (f,), live."""
         return np.asarray(self._stepper.state.touching)
 
     @property

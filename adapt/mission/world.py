@@ -1,16 +1,20 @@
 """`World`: what a mission asks of the robot that walks it, simulated or behind a link; and `Searches`."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
+from adapt.damage import HEALTHY
 from robots.errors import InvalidValueError
 from robots.pose import Pose
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
+from robots.simulation.trace import SENSORS
+from robots.stance import all_servos
 
 ASSISTANCE = 20.0  # [s] of a simulated mission's clock that it takes somebody to set the robot upright
 Until = Callable[[np.ndarray, int], bool]
@@ -46,52 +50,48 @@ class BackgroundSearch(NamedTuple):
     result: Callable[[], Any]
 
 
-class World(Protocol):
-    """Where a mission's robot walks; what its properties say changes during calls of its methods alone."""
+class World(ABC):
+    """Where a mission's robot walks; what its attributes say changes during calls of its methods alone.
+
+    Args:
+        robot: that walks; raises InvalidValueError where it cannot turn.
+
+    Attributes:
+        robot: as it is now, as far as is known here: behind a link the whole one.
+        damage: text of what is known to be broken there: behind a link always `healthy`.
+        holds_pose: whether all of the robot's motors are servos, which hold a pose.
+        sensors: what a diagnosis may rely on, of `robots.simulation.trace.SENSORS`.
+        driving: row of the gait that is on its way; None while the robot stands.
+        clock: time since the beginning [s].
+        steps: control steps since the beginning.
+        pose: where the robot is, seen from where it began.
+        upright: whether the robot is on its feet.
+    """
+
+    robot: Robot
+    damage = HEALTHY
+    sensors: tuple[str, ...] = SENSORS
+    driving: int | None = None
+    clock: float
+    steps: int
+    pose: Pose
+    upright: bool
+
+    def __init__(self, robot: Robot) -> None:
+        if not robot.moves_freely:
+            raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
+        self.holds_pose = all_servos(robot)
 
     @property
-    def robot(self) -> Robot:
-        """The robot as it is now, as far as is known here: behind a link the whole one."""
-
-    @property
-    def damage(self) -> str:
-        """Text of what is known to be broken there: behind a link always `healthy`."""
-
-    @property
-    def holds_pose(self) -> bool:
-        """Whether all of the robot's motors are servos, which hold a pose."""
-
-    @property
-    def sensors(self) -> tuple[str, ...]:
-        """What a diagnosis may rely on, of `robots.simulation.trace.SENSORS`."""
-
-    @property
-    def driving(self) -> int | None:
-        """Row of the gait that is on its way; None while the robot stands."""
-
-    @property
-    def clock(self) -> float:
-        """Time since the beginning [s]."""
-
-    @property
-    def steps(self) -> int:
-        """Control steps since the beginning."""
-
-    @property
-    def pose(self) -> Pose:
-        """Where the robot is, seen from where it began."""
-
-    @property
-    def upright(self) -> bool:
-        """Whether the robot is on its feet."""
-
-    @property
+    @abstractmethod
     def touching(self) -> np.ndarray:
         """Which feet touch the floor, (f,) bool."""
 
+    @abstractmethod
     def posed_data(self) -> mujoco.MjData:
         """The robot as it is now, seen from where it began, as data of its model."""
 
+    @abstractmethod
     def drive(
         self,
         row: int,
@@ -113,32 +113,31 @@ class World(Protocol):
             until: called after each step with the trace and the number of its rows; True ends the stretch.
         """
 
+    @abstractmethod
     def stand(self, steps: int) -> None:
         """Let time pass: servos hold the pose in which episodes start, motors that are told torques rest."""
 
+    @abstractmethod
     def set_upright(self, within: float) -> bool:
         """Have somebody put the robot on its feet where it lies, with its heading and its joints as they are.
 
         Returns whether that was done within so many seconds; if not, the robot lies where it lay.
         """
 
+    @abstractmethod
     def think(self, seconds: float, row: int | None, parameters: np.ndarray) -> bool:
         """Let so many seconds of thinking pass, where time stands still meanwhile; returns whether it fell.
 
         The robot goes on with the gait of a row and its parameters, (p,), or stands if there is no row.
         """
 
+    @abstractmethod
     def search(self, work: Callable[[], Any], seconds: float) -> BackgroundSearch:
         """Begin with what takes so many seconds while the robot walks."""
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of the robot."""
-
-
-def check_turns(robot: Robot) -> None:
-    """Raise InvalidValueError where a robot cannot turn."""
-    if not robot.moves_freely:
-        raise InvalidValueError(f"a mission needs a robot that can turn, which the {robot.name} cannot")
 
 
 class Searches:
