@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from robots.controllers.controller import ControllerDescription
 from robots.controllers.mlp import MLPDescription
@@ -17,9 +17,9 @@ from robots.files.records import (
     Finite,
     Names,
     Positive,
+    Range,
     Record,
     Steps,
-    ascending,
     by_kind,
     reader,
     validate,
@@ -92,15 +92,10 @@ class Alive(Record):
 
 
 _Factor = Annotated[float, Field(gt=0, le=10, strict=True)]
-_Factors = Annotated[tuple[_Factor, _Factor], AfterValidator(ascending)]
 _Small = Annotated[float, Field(ge=0, le=1, strict=True)]
-_Smalls = Annotated[tuple[_Small, _Small], AfterValidator(ascending)]
 _Angle = Annotated[float, Field(ge=-1, le=1, strict=True)]
-_Angles = Annotated[tuple[_Angle, _Angle], AfterValidator(ascending)]
 _Slope = Annotated[float, Field(ge=-45, le=45, strict=True)]
-_Slopes = Annotated[tuple[_Slope, _Slope], AfterValidator(ascending)]
 _Heading = Annotated[float, Field(ge=-180, le=180, strict=True)]
-_Headings = Annotated[tuple[_Heading, _Heading], AfterValidator(ascending)]
 _Delay = Annotated[int, Field(ge=0, le=100, strict=True)]
 
 
@@ -135,17 +130,17 @@ class Randomization(Record):
         drawn: the models themselves, such as those of a calibration, in place of ranges.
     """
 
-    mass: _Factors = (1.0, 1.0)
-    friction: _Factors = (1.0, 1.0)
-    strength: _Factors = (1.0, 1.0)
-    delay: Annotated[tuple[_Delay, _Delay], AfterValidator(ascending)] = (0, 0)
-    noise: _Smalls = (0.0, 0.0)
-    pose: _Smalls | None = None
-    damping: _Factors = (1.0, 1.0)
-    offset: _Angles = (0.0, 0.0)
-    slope: _Slopes = (0.0, 0.0)
+    mass: Range[_Factor] = (1.0, 1.0)
+    friction: Range[_Factor] = (1.0, 1.0)
+    strength: Range[_Factor] = (1.0, 1.0)
+    delay: Range[_Delay] = (0, 0)
+    noise: Range[_Small] = (0.0, 0.0)
+    pose: Range[_Small] | None = None
+    damping: Range[_Factor] = (1.0, 1.0)
+    offset: Range[_Angle] = (0.0, 0.0)
+    slope: Range[_Slope] = (0.0, 0.0)
     terrain: Terrain | None = None
-    heading: _Headings = (0.0, 0.0)
+    heading: Range[_Heading] = (0.0, 0.0)
     models: Annotated[int, Field(gt=0, le=1000, strict=True)] = 16
     drawn: Annotated[tuple[Draw, ...], Field(max_length=1000)] = ()
 

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from robots.errors import InvalidValueError, shown
@@ -23,11 +31,14 @@ Several = Annotated[int, Field(ge=1, strict=True)]
 Seed = Annotated[int, Field(ge=0, strict=True)]
 
 
-def ascending(limits: tuple[float, float]) -> tuple[float, float]:
-    """A range as it is, for validators."""
+def _ascending(limits: tuple[float, float]) -> tuple[float, float]:
     if limits[0] > limits[1]:
         raise ValueError(f"a range goes from low to high, not from {limits[0]:g} to {limits[1]:g}")
     return limits
+
+
+_Number = TypeVar("_Number", float, int)
+Range = Annotated[tuple[_Number, _Number], AfterValidator(_ascending)]  # from low to high
 
 
 class Record(BaseModel):

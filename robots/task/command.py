@@ -1,14 +1,8 @@
 """`Command`: the speed and turn that a robot is told, drawn for every episode from ranges."""
 
-from typing import Annotated
-
-from pydantic import AfterValidator
-
 from robots.errors import InvalidValueError
-from robots.files.records import Finite, Record, ascending
+from robots.files.records import Finite, Range, Record
 from robots.files.texts import parse_number
-
-_Limits = Annotated[tuple[Finite, Finite], AfterValidator(ascending)]
 
 
 class Command(Record):
@@ -19,8 +13,8 @@ class Command(Record):
         turn: rate of turning to the left [rad/s].
     """
 
-    speed: _Limits
-    turn: _Limits
+    speed: Range[Finite]
+    turn: Range[Finite]
 
     @property
     def words(self) -> str:

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 import mujoco
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from robots.errors import InvalidValueError
-from robots.files.records import Record, ascending, validate
+from robots.files.records import Range, Record, validate
 from robots.files.texts import parse_number
 from robots.mjcf.compiling import compile_spec
 
@@ -32,11 +32,8 @@ def _pair(value: object) -> object:
 
 
 _Height = Annotated[float, Field(ge=0, le=2, strict=True)]
-_Heights = Annotated[tuple[_Height, _Height], BeforeValidator(_pair), AfterValidator(ascending)]
 _Length = Annotated[float, Field(ge=0.02, le=10, strict=True)]
-_Lengths = Annotated[tuple[_Length, _Length], BeforeValidator(_pair), AfterValidator(ascending)]
 _Angle = Annotated[float, Field(ge=-45, le=45, strict=True)]
-_Angles = Annotated[tuple[_Angle, _Angle], BeforeValidator(_pair), AfterValidator(ascending)]
 _Extent = Annotated[float, Field(gt=0, le=1000, strict=True)]
 
 
@@ -47,9 +44,9 @@ class Terrain(Record):
     """
 
     kind: Kind = "flat"
-    height: _Heights = (0.02, 0.02)
-    length: _Lengths = (0.2, 0.2)
-    angle: _Angles = (0.0, 0.0)
+    height: Annotated[Range[_Height], BeforeValidator(_pair)] = (0.02, 0.02)
+    length: Annotated[Range[_Length], BeforeValidator(_pair)] = (0.2, 0.2)
+    angle: Annotated[Range[_Angle], BeforeValidator(_pair)] = (0.0, 0.0)
     size: tuple[_Extent, _Extent] = (24.0, 8.0)
     seed: Annotated[int, Field(ge=0, le=2**31, strict=True)] = 0
 
