@@ -196,11 +196,6 @@ class Robot:
         """Lowest and highest value of each measure."""
         return tuple(self.description.measures.values())
 
-    @property
-    def observation_names(self) -> tuple[str, ...]:
-        """What the controller sees, in order; of joints and feet `NAME position`, `speed` and `contact`."""
-        return tuple(entry.label for entry in self.entries)
-
     @cached_property
     def controller(self) -> Controller:
         """The controller that its description asks for."""

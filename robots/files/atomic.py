@@ -13,10 +13,12 @@ from robots.errors import InvalidFileError
 
 
 def file_behind(path: str | Path) -> Path:
-    """Follow symbolic links; raises OSError for the root of all folders, beside which nothing can be."""
+    """Follow symbolic links; raises OSError where no folder holds the file, as of the root of all folders."""
     target = Path(os.path.realpath(path))
     if not target.name:
         raise OSError("it is the root of all folders")
+    if not target.parent.is_dir():
+        raise OSError(f"there is no folder {target.parent}")
     return target
 
 
@@ -33,8 +35,6 @@ def replace_file(path: str | Path) -> Iterator[Path]:
         target = file_behind(path)
         temporary = target.with_name(f".{target.stem}.{os.getpid()}.partial{target.suffix}")
         try:
-            if not target.parent.is_dir():
-                raise OSError(f"there is no folder {target.parent}")
             if target.exists():
                 check_regular(target)
             _remove_abandoned(target)

@@ -23,8 +23,6 @@ def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
     """
     with explain_errors(f"{path} cannot be locked"):
         target = file_behind(path)
-        if not target.parent.is_dir():
-            raise OSError(f"there is no folder {target.parent}")
         name = target.with_name(f".{target.name}.lock")
         lock = FileLock(name, timeout=patience)
         try:

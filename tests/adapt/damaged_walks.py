@@ -22,7 +22,8 @@ def walk(robot, steps=40, *, seed=0):
 
 def entries(robot, *names):
     """Columns of observations by their names."""
-    return [robot.observation_names.index(name) for name in names]
+    labels = [entry.label for entry in robot.entries]
+    return [labels.index(name) for name in names]
 
 
 def leg_entries(robot, leg):

@@ -276,7 +276,7 @@ def test_faults_of_signals_are_those_of_the_parts():
     middle, half = np.radians(65), np.radians(35)
     np.testing.assert_allclose(walk(stuck)[1][-1, columns], [(1 - middle) / half, 0], rtol=1e-5)
     noisy = NoisySensor("back_left", 0.1).apply(ANT).faults.noisy
-    names = [ANT.observation_names[column] for column in leg_entries(ANT, "back_left")[1]]
+    names = [ANT.entries[column].label for column in leg_entries(ANT, "back_left")[1]]
     assert noisy == dict.fromkeys(names, 0.1)
     assert len(NoisySensor("all").apply(ANT).faults.noisy) == 2 * 8 + 4
     one = BiasedSensor("joint=back_left_ankle", 0.1).apply(ANT).faults.biased

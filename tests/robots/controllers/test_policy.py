@@ -179,7 +179,7 @@ def test_a_joint_that_is_lost_reads_home_and_zero(robot: Robot) -> None:
     from adapt.damage.text import parse_damage
 
     lost = parse_damage("front_left:lost", robot).apply(robot)
-    seen = dict(zip(lost.observation_names, begun(lost, 1).state.observation, strict=True))
+    seen = dict(zip([entry.label for entry in lost.entries], begun(lost, 1).state.observation, strict=True))
     for joint in robot.description.legs["front_left"].joints:
         assert seen[f"{joint} position"] == pytest.approx(0, abs=1e-6)
         assert seen[f"{joint} speed"] == 0

@@ -57,7 +57,7 @@ def test_actions_of_single_joints_come_late_or_not_at_all(ant: Robot) -> None:
 
 
 def test_readings_are_off_and_drop_out(ant: Robot, controllers: np.ndarray) -> None:
-    off, held, often = ant.observation_names[8:11]
+    off, held, often = (entry.label for entry in ant.entries[8:11])
     faults = Faults(biased={off: 0.25}, missing={held: 1.0, often: 0.5})
     seen, healthy = (
         _watch(_faulty(ant, faults), np.zeros_like(controllers[0]), 40),
@@ -71,7 +71,7 @@ def test_readings_are_off_and_drop_out(ant: Robot, controllers: np.ndarray) -> N
 
 
 def test_a_frozen_reading_stays_as_it_is_in_a_robot_of_which_more_breaks(ant: Robot) -> None:
-    frozen = _faulty(ant, Faults(missing={ant.observation_names[9]: 1.0}))
+    frozen = _faulty(ant, Faults(missing={ant.entries[9].label: 1.0}))
     before, steppers = begun(ant, 3), [Stepper(frozen), Stepper(_faulty(frozen, Faults(stuck={"roll": 0.1})))]
     action = np.full(ant.action_dim, 0.5, np.float32)
     for _ in range(20):
@@ -88,7 +88,7 @@ def test_a_frozen_reading_stays_as_it_is_in_a_robot_of_which_more_breaks(ant: Ro
 
 
 def test_a_stuck_sensor_reads_one_value(ant: Robot, controllers: np.ndarray) -> None:
-    name = ant.observation_names[10]
+    name = ant.entries[10].label
     seen = _watch(_faulty(ant, Faults(stuck={name: 0.25})), controllers[0], 20)
     assert np.all(seen[:, 10] == np.float32(0.25))
     healthy = _watch(ant, controllers[0], 20)
@@ -97,7 +97,7 @@ def test_a_stuck_sensor_reads_one_value(ant: Robot, controllers: np.ndarray) -> 
 
 
 def test_a_noisy_sensor_is_off_by_numbers_of_the_seed(ant: Robot, controllers: np.ndarray) -> None:
-    noisy = _faulty(ant, Faults(noisy={ant.observation_names[9]: 0.5}))
+    noisy = _faulty(ant, Faults(noisy={ant.entries[9].label: 0.5}))
     first = _watch(noisy, controllers[0], 15)
     again = _watch(noisy, controllers[0], 15)
     np.testing.assert_array_equal(first, again)
@@ -118,7 +118,7 @@ def test_noise_is_normal_and_without_memory() -> None:
 
 
 def test_compiled_episodes_have_the_same_faults(ant: Robot, controllers: np.ndarray) -> None:
-    names = ant.observation_names
+    names = [entry.label for entry in ant.entries]
     healthy = ant.with_episode_steps(60)
     robot = _faulty(
         healthy,

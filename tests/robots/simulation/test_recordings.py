@@ -41,7 +41,7 @@ def test_traces_are_what_sensors_read(robot: Robot, solutions: np.ndarray) -> No
             data, free = stepper.data, robot.physics.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
             now = stepper.posed_data()  # whose forces are those of now
             np.testing.assert_array_equal(row[: len(joints)], np.clip(action, -1, 1))
-            seen = dict(zip(robot.observation_names, stepper.state.observation, strict=True))
+            seen = dict(zip([entry.label for entry in robot.entries], stepper.state.observation, strict=True))
             for number, joint in enumerate(joints):
                 assert row[at.angle + number] == seen[f"{joint} position"]
                 torque = now.joint(joint).qfrc_actuator[0]

@@ -95,7 +95,8 @@ def test_entries_say_what_is_seen_and_how_long_ago() -> None:
 
 def test_the_paper_is_the_default_and_proprioception_needs_encoders_and_imu_alone(ant: Robot) -> None:
     named = seeing(ant, "paper")
-    assert (named.observation_names, ant.observation_dim) == (ant.observation_names, 28)
+    assert [entry.label for entry in named.entries] == [entry.label for entry in ant.entries]
+    assert ant.observation_dim == 28
     assert Observer("ant").needs == (
         "positions", "speeds", "orientation", "contacts", "velocity", "height", "bearing",
     )  # fmt: skip
