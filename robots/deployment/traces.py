@@ -103,25 +103,38 @@ def _numbers(table: pd.DataFrame, sensor_of: Mapping[str, str]) -> np.ndarray:
     missing = [name for name in (*names, "gait") if name not in table]
     if missing:
         raise InvalidValueError(f"it has no column {shown(missing[0])}{_hint(sensor_of.get(missing[0]))}")
-    values = np.array([pd.to_numeric(table[name], errors="coerce") for name in names], np.float64).T
-    if not len(table):
-        raise InvalidValueError("it has no rows")
+    values = read_numbers(table, names, sensor_of)
     commands, contacts = (
         np.isin([sensor_of.get(name, "?") for name in names], [kind]) for kind in ("", "contacts")
     )
     for must, wrong in {
-        "numbers must be finite and less than 1e9": ~(np.abs(values) < _MOST),
         "commands must be from -1 to 1": commands & (np.abs(values) > 1 + _ROUNDING),
         "contacts must be 0 or 1": contacts & ~np.isin(values, (0, 1)),
     }.items():
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            name = names[column]
-            raise InvalidValueError(
-                f"{must}, but {shown(name)} is {shown(table[name].iloc[row])} in row {row + 1}"
-                f"{_hint(sensor_of.get(name))}"
-            )
+        _check(table, names, wrong, must, sensor_of)
     return values
+
+
+def read_numbers(table: pd.DataFrame, names: Sequence[str], sensor_of: Mapping[str, str]) -> np.ndarray:
+    """Some columns, (rows, columns), all finite; `sensor_of` them are those that a robot may be without."""
+    if not len(table):
+        raise InvalidValueError("it has no rows")
+    columns = [pd.to_numeric(table[name], errors="coerce") for name in names]
+    values = np.array(columns, np.float64).reshape(len(names), len(table)).T
+    _check(table, names, ~(np.abs(values) < _MOST), "numbers must be finite and less than 1e9", sensor_of)
+    return values
+
+
+def _check(
+    table: pd.DataFrame, names: Sequence[str], wrong: np.ndarray, must: str, sensor_of: Mapping[str, str]
+) -> None:
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        name = names[column]
+        raise InvalidValueError(
+            f"{must}, but {shown(name)} is {shown(table[name].iloc[row])} in row {row + 1}"
+            f"{_hint(sensor_of.get(name))}"
+        )
 
 
 def steps_between(seconds: np.ndarray, control_step: float) -> np.ndarray:

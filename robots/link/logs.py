@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from robots.deployment.traces import column_names, read_table, steps_between
+from robots.deployment.traces import column_names, read_numbers, read_table, steps_between
 from robots.errors import InvalidValueError, installed, naming, one_line, shown
 from robots.files.texts import read_bytes
 from robots.link.observer import Observer
@@ -20,7 +20,6 @@ from robots.simulation.state import imu_axes
 
 _LEAST = 20  # control steps of a log
 _SETTLES = 5  # control steps until a gait has forgotten that its first observation is not in the log
-_MOST = 1e9  # of any number, far from what a sensor shows
 _MOST_BYTES = 500_000_000  # of an MCAP
 _TOPICS = ("/joint_states", "/imu", "/control_step")
 
@@ -71,18 +70,9 @@ def _log(table: pd.DataFrame, robot: Robot, told: dict[str, Any]) -> Log:
 
 def _numbers(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
     """Some columns, (rows, columns)."""
-    if not len(table):
-        raise InvalidValueError("it has no rows")
     if missing := [name for name in names if name not in table]:
         raise InvalidValueError(f"it has no column {shown(missing[0])}, which this gait needs")
-    values = np.array([pd.to_numeric(table[name], errors="coerce") for name in names], np.float64)
-    if (wrong := ~(np.abs(values) < _MOST)).any():
-        column, row = np.argwhere(wrong)[0]
-        raise InvalidValueError(
-            f"numbers must be finite and less than 1e9, but {shown(names[column])} is "
-            f"{shown(table[names[column]].iloc[row])} in row {row + 1}"
-        )
-    return values.reshape(len(names), len(table)).T
+    return read_numbers(table, names, {})
 
 
 def _actions(table: pd.DataFrame, told: Sequence[dict[str, Any]], joints: Sequence[str]) -> np.ndarray:
