@@ -39,19 +39,20 @@ def heading(text: str, level: int = 2) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return running text."""
-    return _escape_start(text)
+    """Return running text, which is escaped where it would begin a heading, a quotation or a list."""
+    line = re.sub(r"^(?=#+\s|[+-]\s|>|=+$|-+$)", r"\\", _escape(text))
+    return re.sub(r"^(\d+)(?=[.)]\s)", r"\1\\", line)
 
 
 def bullets(items: Iterable[str]) -> str:
     """Return a list."""
-    return "\n".join(f"* {_escape_start(item)}" for item in items)
+    return "\n".join(f"* {paragraph(item)}" for item in items)
 
 
 def picture(name: str | Path, caption: str) -> str:
     """Return a link to a picture in the document's folder, and its caption."""
     path = Path(name)
-    return f"![{path.stem}]({path.name})\n\n{_escape_start(caption)}"
+    return f"![{path.stem}]({path.name})\n\n{paragraph(caption)}"
 
 
 def table(
@@ -68,7 +69,7 @@ def table(
     rule = ["---" if column < text_columns else "---:" for column in range(len(header))]
     lines = [list(map(_escape, header)), rule, *([_cell(text) for text in row] for row in rows)]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{body}\n\n{_escape_start(caption)}" if caption else body
+    return f"{body}\n\n{paragraph(caption)}" if caption else body
 
 
 def join(blocks: Iterable[str]) -> str:
@@ -165,9 +166,3 @@ def _escape(text: str) -> str:
     line = " ".join(text.split())
     # `<` only where a tag could begin, `_` only at the edge of a word, where it could be emphasis
     return re.sub(r"[\\`*|~]|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|\](?=[(\[:])|\b_|_\b", r"\\\g<0>", line)
-
-
-def _escape_start(text: str) -> str:
-    """Escape a text that begins a line, where more is markup: headings, quotations and lists."""
-    line = re.sub(r"^(?=#+\s|[+-]\s|>|=+$|-+$)", r"\\", _escape(text))
-    return re.sub(r"^(\d+)(?=[.)]\s)", r"\1\\", line)

@@ -13,7 +13,8 @@ from robots.errors import InvalidFileError, InvalidValueError, naming
 from robots.files.atomic import write_text
 from robots.files.records import Record
 from robots.files.texts import read_json
-from suites.suite import Key, Suite
+from robots.seeds import SeedFamily, derive_seeds
+from suites.suite import Key, Suite, case_number
 
 Whole = Annotated[int, Field(ge=0, strict=True)]
 _R = TypeVar("_R")
@@ -79,6 +80,10 @@ class RecordSuite(Suite):
         """What a `TrialRecord` says of its trial."""
         known = {field.name: getattr(trial, field.name) for field in fields(CaseTrial)}
         return known | {"seed": self.trial_seed(trial.key)}
+
+    def trial_seed(self, key: Key) -> int:
+        """Seed of a trial, the same for all methods."""
+        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case_number(key))[0])
 
     def read(self, path: Path) -> Any:
         """Read a result; one of another damage than that of the plan is refused."""

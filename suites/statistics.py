@@ -152,8 +152,6 @@ def compare(groups: Mapping[str, Sequence[float] | np.ndarray]) -> Comparison:
     Args:
         groups: values by the name of the group, for example one value per trial by algorithm.
     """
-    if not groups:
-        raise InvalidValueError("there are no groups to compare")
     samples = {name: _as_sample(name, values) for name, values in groups.items()}
     names, values = tuple(samples), list(samples.values())
     if untested := _obstacle(samples):

@@ -26,7 +26,6 @@ from robots.files.records import validate
 from robots.importing.policy_check import commanded
 from robots.pose import Pose
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.backend import Backend
 from suites.faults.protocol import Case, Command, Protocol
 from suites.faults.report import FaultRecord, page, runs_table, sections
@@ -130,10 +129,6 @@ class FaultSuite(RecordSuite):
             for method, walker in self.walkers.items()
             if walker.tries(command, case)
         ]
-
-    def trial_seed(self, key: Key) -> int:
-        """Seed of a trial, the same for all methods."""
-        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case_number(key))[0])
 
     def run(self, trial: FaultTrial, folder: Path, report: Callable[[float], None]) -> FaultRecord:
         walker, seed, seconds = self.walkers[trial.method], self.trial_seed(trial.key), self.protocol.seconds

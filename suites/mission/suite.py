@@ -25,12 +25,10 @@ from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.randomization import randomised
 from robots.robot import Robot
-from robots.seeds import SeedFamily, derive_seeds
 from suites.markdown import join, save_report
 from suites.mission.report import MissionRecord, measured, runs_table, sections
 from suites.records import CaseTrial, RecordSuite
 from suites.requests import MissionStudy
-from suites.suite import Key, case_number
 
 BROKEN_AT = 4.0  # [s]
 TASKS: dict[str, tuple[float, tuple[str, ...]]] = {  # how long [s], and what robots do about the damage
@@ -93,10 +91,6 @@ class MissionSuite(RecordSuite):
             for method in TASKS[task][1]
             if (damage.singles or method == "mission") and not (gap and method == "resets")
         ]
-
-    def trial_seed(self, key: Key) -> int:
-        """Seed of a trial, the same for all methods."""
-        return int(derive_seeds(self.seed, SeedFamily.FAULT, key[2], 1, case_number(key))[0])
 
     def run(self, trial: MissionTrial, folder: Path, report: Callable[[float], None]) -> MissionRecord:
         """Run a mission, or a recovery with resets."""

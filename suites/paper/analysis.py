@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from robots.errors import InvalidValueError
 from suites.paper.published import Hypothesis, Pair, PublishedMetric, PublishedStudy
 from suites.paper.results import TrialResult
 from suites.statistics import Comparison, Sign, Verdict, compare, compare_with_printed, decide, judge
@@ -31,15 +30,6 @@ class Analysis:
     def __init__(self, results: Iterable[TrialResult], published: PublishedStudy) -> None:
         self.published = published
         trials = pd.DataFrame([vars(one) for one in results])
-        if trials.empty:
-            raise InvalidValueError("there are no results to report")
-        finite = np.isfinite(trials[["qd_score", "seconds"]]).all(axis=1)
-        for wrong, complaint in (
-            (trials.duplicated(_KEY), "occurs more than once"),
-            (~finite, "must have a finite QD score and time"),
-        ):
-            for one in trials[wrong].itertuples():
-                raise InvalidValueError(f"trial {one.trial} of {one.algorithm} in {one.domain} {complaint}")
         self.domains = in_order(trials.domain, published.domains)
         self.algorithms = in_order(trials.algorithm, published.algorithms)
         places = {name: place for place, name in enumerate((*self.domains, *self.algorithms))}

@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 
 from repertoire.storage.formats import SUM, Array, Contents, Format
 from robots.errors import InvalidValueError
-from robots.files.records import Record, validate
+from robots.files.records import Finite, Record, validate
 from robots.words import duration
 from suites.suite import Key
 
@@ -39,12 +39,12 @@ class TrialResult(Record):
     trial: int  # number of the trial, from 0
     seed: int  # of the run
     evaluations: int  # number of solutions evaluated
-    qd_score: float  # sum over elites of objective - min_objective
+    qd_score: Finite  # sum over elites of objective - min_objective
     coverage: float  # occupied cells as a fraction of all cells
     best: float  # largest objective
     # wall clock [s], of which `search_seconds` were spent in ask, add and tell, `evaluation_seconds` in
     # evaluating solutions, and `saving_seconds` in writing checkpoints
-    seconds: float
+    seconds: Finite
     cpu_seconds: float  # processor time of all threads [s]
     search_seconds: float
     evaluation_seconds: float

@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
+from zlib import crc32
+
+import numpy as np
 
 from repertoire.algorithms.catalogue import ALGORITHMS
 from repertoire.evaluation.evaluator import check_episodes
@@ -14,7 +17,7 @@ from suites.paper.analysis import Analysis
 from suites.paper.published import PublishedStudy, published_study
 from suites.paper.report import write_report
 from suites.paper.results import TrialResult, read_trial, write_trial
-from suites.paper.trial import PaperTrial, trial_seed
+from suites.paper.trial import PaperTrial
 from suites.suite import Key, Suite, result_path
 
 
@@ -67,7 +70,7 @@ class PaperSuite(Suite):
                 evaluations=evaluations,
                 episodes=self.episodes,
                 episode_steps=self._steps_of(domain),
-                study_seed=self.seed,
+                seed=self.trial_seed((domain, variant.name, number)),
             )
             for number in range(self.trials)
             for domain, evaluations in self.evaluations.items()
@@ -82,7 +85,11 @@ class PaperSuite(Suite):
         return []
 
     def trial_seed(self, key: Key) -> int:
-        return trial_seed(self.seed, key)
+        """Seed of a trial: a different one for every trial of every algorithm in every domain."""
+        domain, algorithm, number = key
+        group = crc32(f"{domain}/{algorithm}".encode())
+        sequence = np.random.SeedSequence(self.seed, spawn_key=(group, number))
+        return int(sequence.generate_state(1, np.uint32)[0])
 
     def run(self, trial: PaperTrial, folder: Path, report: Callable[[float], None]) -> TrialResult:
         """Run a trial; one with a correction goes on from its last checkpoint."""

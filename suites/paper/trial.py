@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
@@ -63,17 +62,12 @@ class PaperTrial:
     evaluations: int  # solutions to evaluate, rounded up to whole batches
     episodes: int  # of each elite, for the correction; 0 for none
     episode_steps: int | None  # limit of an episode [control steps]; None where there are no episodes
-    study_seed: int  # from which the trial's seed derives
+    seed: int  # of the run
 
     @property
     def key(self) -> Key:
         """See `StudyTrial`."""
         return self.domain, self.algorithm, self.number
-
-    @property
-    def seed(self) -> int:
-        """See `trial_seed`."""
-        return trial_seed(self.study_seed, self.key)
 
     def training(self, backend: Backend = ONE_THREAD) -> Training:
         """Set the run up from its beginning; a robot's episodes run on a backend."""
@@ -214,14 +208,6 @@ class PaperTrial:
             objectives=objective_grid(final).astype(np.float32),
             options=self.options,
         )
-
-
-def trial_seed(study_seed: int, key: Key) -> int:
-    """Return the seed of a trial: a different one for every trial of every algorithm in every domain."""
-    domain, algorithm, number = key
-    group = crc32(f"{domain}/{algorithm}".encode())
-    sequence = np.random.SeedSequence(study_seed, spawn_key=(group, number))
-    return int(sequence.generate_state(1, np.uint32)[0])
 
 
 def _read_costs(folder: Path, evaluations: int) -> Costs:

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from robots.errors import InvalidValueError
 from suites.markdown import NOTHING
 from suites.statistics import mean_interval
 
@@ -65,8 +64,6 @@ def summarise(values: np.ndarray, statistic: Statistic) -> Summary:
     seeds are (d, s), and may be infinite.
     """
     values = np.asarray(values, float)
-    if values.ndim != 2 or not values.size or np.isnan(values).any():
-        raise InvalidValueError(f"values must be numbers of shape (damages, seeds), not {values.shape}")
     value = float(statistic(values.reshape(-1)))
     if values.size < 2:
         return Summary(value, math.nan, math.nan)

@@ -120,7 +120,6 @@ def test_no_pair_borrows_the_variance_of_a_third_group():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({}, "no groups"),
         ({"a": [1.0, 2.0], "b": []}, "b must be a list of at least one"),
         ({"a": [[1.0, 2.0]], "b": [1.0]}, "a must be a list"),
         ({"a": [1.0, math.nan], "b": [1.0, 2.0]}, "a must be finite, not nan"),

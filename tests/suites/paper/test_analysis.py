@@ -1,6 +1,5 @@
 """Tests, verdicts and tables from trials with known means."""
 
-import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robots.errors import InvalidValueError
 from suites.paper.analysis import Analysis
 from suites.paper.figures import mean_curve
 from suites.paper.published import Hypothesis, published_study
@@ -132,19 +130,6 @@ def test_the_best_of_a_column_is_bold():
 def test_the_median_trial_is_one_of_them(scores: list[float], median: float):
     study = analyse(make_result("maze", "cma-mae", i, qd_score=score) for i, score in enumerate(scores))
     assert study.median_trial("maze", "cma-mae").qd_score == median
-
-
-@pytest.mark.parametrize(
-    ("results", "message"),
-    [
-        ([], "no results"),
-        ([make_result("maze", "cma-mae", 1)] * 2, "trial 1 of cma-mae in maze occurs more than once"),
-        ([make_result("maze", "cma-mae", 1, qd_score=math.nan)], "trial 1 .* finite"),
-    ],
-)
-def test_what_is_no_study_is_refused(results: list, message: str):
-    with pytest.raises(InvalidValueError, match=message):
-        Analysis(results, PAPER)
 
 
 def history(evaluations: list[float], qd_score: list[float]) -> dict[str, np.ndarray]:

@@ -108,7 +108,7 @@ def test_a_trial_that_was_killed_goes_on_bit_for_bit(uninterrupted, tmp_path, sh
     ("changes", "words"),
     [
         ({"evaluations": 600}, "evaluations 1000"),
-        ({"study_seed": 2}, "seed "),
+        ({"seed": 2}, "seed "),
         ({"episode_steps": 20}, "episode_steps 30"),
         ({"settings": {"learning_rate": 0.1}}, "learning_rate 0.001"),
         ({"method": "map-elites"}, "algorithm sep-cma-mae"),
