@@ -9,12 +9,10 @@ import numpy as np
 from adapt.records import LIMPING
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
-from robots.errors import InvalidValueError, UnknownNameError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import MIDWAY
 
-OBJECTIVES = ("progress", "reward")
 PRICE = 0.25  # of a fall at once, as a share of the distance that the healthy robot walks
 # of that price while searching: what walks and falls may learn to last, what stands only stands
 LENIENCY = 0.2
@@ -30,7 +28,7 @@ class RecoveryObjective(ABC):
     """A number for each episode, by which gaits are selected, refined, confirmed and reported.
 
     Attributes:
-        name: one of `OBJECTIVES`.
+        name: by which a recovery is told to take it, such as `progress`.
         least: the worst value that counts.
         nowhere: value up to which a robot got nowhere; minus infinity where values do not tell.
         zero: the value from which shares such as "90% of the best" are counted.
@@ -106,10 +104,6 @@ class Progress(RecoveryObjective):
     aside: float = 0.0
     name = "progress"
 
-    def __post_init__(self) -> None:
-        if not 0 < self.price < np.inf:
-            raise InvalidValueError(f"the price of a fall must be positive and finite, not {self.price}")
-
     @property
     def least(self) -> float:  # type: ignore[override]
         """A fall in the first step."""
@@ -162,8 +156,6 @@ class Progress(RecoveryObjective):
 
 def find_objective(name: str, repertoire: Repertoire, healthy: float) -> RecoveryObjective:
     """The recovery objective of a name, for a robot that walks so far when it is healthy [m]."""
-    if name not in OBJECTIVES:
-        raise UnknownNameError("recovery objective", name, OBJECTIVES)
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
         return TrainingReward(repertoire.settings.min_objective)
     return Progress(PRICE * healthy, repertoire.robot.description.episode_steps, LIMPING * healthy)

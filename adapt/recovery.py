@@ -163,7 +163,8 @@ def recover(
     all. `on_progress` is told what takes time between trials, in words, and the share of it that is done,
     perhaps from other threads. `interrupted` is asked again and again whether to stop with the best gait.
     """
-    _check_repertoire(repertoire)
+    if not len(repertoire.elites):
+        raise InvalidValueError("the repertoire is empty: there is no controller to try")
     seed, entry = request.seed, find_selector(request.selector)
     if not entry.thinks and (refiner or request.thinks):
         raise InvalidValueError(f"the {entry.name} selector does not think between trials: choose self-model")
@@ -319,15 +320,3 @@ def _cell(repertoire: Repertoire, selector: Selector, row: int) -> tuple[int, ..
     while row in parents:
         row = parents[row]
     return repertoire.cell(row)
-
-
-def _check_repertoire(repertoire: Repertoire) -> None:
-    """Refuse what no recovery can start from."""
-    if not len(repertoire.elites):
-        raise InvalidValueError("the repertoire is empty: there is no controller to try")
-    controller, parameters = repertoire.robot.controller, repertoire.gaits.solutions.shape[1]
-    if (repertoire.controller, parameters) != (controller.shape, controller.parameter_count):
-        raise InvalidValueError(
-            f"the repertoire's {repertoire.controller} controllers do not fit the {repertoire.robot.name}, "
-            f"which has {controller.shape}"
-        )

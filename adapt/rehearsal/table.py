@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from adapt.damage.damage import Damage
 from adapt.damage.text import damage_from
 from repertoire.storage.formats import Contents
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,12 +83,8 @@ class Table:
 
 def join(tables: Sequence[Table]) -> Table:
     """One table of the conditions of several, all different, of the same controllers."""
-    first = tables[0]
-    for table in tables:
-        if table.evidence_names != first.evidence_names or table.noise.shape[1:] != first.noise.shape[1:]:
-            raise InvalidValueError("tables to be joined must be of the same controllers and evidence")
     conditions = tuple(text for table in tables for text in table.conditions)
-    return replace(first, conditions=conditions, **_joined(tables, axis=0))
+    return replace(tables[0], conditions=conditions, **_joined(tables, axis=0))
 
 
 def widen(tables: Sequence[Table]) -> Table:

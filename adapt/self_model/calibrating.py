@@ -8,7 +8,6 @@ from adapt.self_model.calibration import PRIOR, CalibratedGait, Calibration, Par
 from adapt.self_model.features import Features
 from repertoire.execution.running import one_blas_thread
 from repertoire.repertoire import Repertoire
-from robots.arrays import whole_number
 from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.evaluations import Request
@@ -71,7 +70,6 @@ def calibrate(
     for _, trace in before:
         features.check(trace)
     count = int(parameters.free.sum())
-    models, seed = whole_number("models", models, 1), whole_number("seed", seed, 0)
     least = max(2 * count, count + 2)  # a line and its error need two more than there are slopes
     if models < least:
         many = f"{count} parameter{'s' * (count != 1)}"

@@ -15,7 +15,6 @@ from repertoire.evaluation.evaluator import Evaluation, Evaluator
 from repertoire.metrics import Metrics
 from repertoire.repertoire import Repertoire, Spread
 from robots.description import Randomization
-from robots.errors import InvalidValueError
 from robots.randomization import draw_models
 from robots.seeds import SeedFamily
 from robots.simulation.backend import Backend
@@ -127,10 +126,6 @@ def _winners(cells: np.ndarray, objectives: np.ndarray) -> np.ndarray:
 
 def keep_best(repertoire: Repertoire, count: int) -> Repertoire:
     """Keep only so many elites of a corrected repertoire, those with the highest objectives."""
-    if repertoire.spread is None:
-        raise InvalidValueError("only of a corrected repertoire is it known which gaits are the best")
-    if count < 1:
-        raise InvalidValueError(f"at least one gait must be kept, not {count}")
     return keep(repertoire, np.argsort(-repertoire.elites.objectives, kind="stable")[:count])
 
 

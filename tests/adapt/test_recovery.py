@@ -20,7 +20,6 @@ from repertoire.archives.archive import Elites
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Spread
 from robots.deployment.deployment import deploy
-from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.robot import load_robot
 from robots.simulation.backend import Backend
@@ -234,9 +233,3 @@ def test_who_interrupts_hurries_thoughts(go):
     assert not context.thinking.hurried()
     asked += ["stop"]
     assert context.thinking.hurried()
-
-
-def test_controllers_that_do_not_fit_the_robot_are_refused():
-    problem = dataclasses.replace(REPERTOIRE.problem, controller="mlp-28-8-8")
-    with pytest.raises(InvalidValueError, match="mlp-28-8-8 controllers do not fit the ant"):
-        recover(dataclasses.replace(REPERTOIRE, problem=problem), seed=0)

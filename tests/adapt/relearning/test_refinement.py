@@ -18,7 +18,7 @@ from adapt.relearning.refinement import Refinement, RefinementSettings, keep_gai
 from adapt.requests import RecoveryRequest
 from adapt.selectors import self_model
 from repertoire.repertoire import Repertoire
-from robots.errors import InvalidValueError, UnknownNameError
+from robots.errors import InvalidValueError
 from robots.simulation.backend import ModelBatch
 from robots.simulation.threads import ALL_CORES, Threads
 from tests.adapt.rehearsal.small import rehearsed
@@ -141,9 +141,6 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
     halves = [2 * episodes.objectives[0], episodes.objectives[1], 2 * episodes.objectives[2], -7.0]
     assert TrainingReward(-7.0).foreseen(episodes, 0.5).tolist() == halves
     assert Progress(1.0, STEPS).lenient(STEPS // 4) == Progress(0.2, STEPS // 4)
-    for price in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(InvalidValueError, match="the price of a fall must be positive"):
-            Progress(price, STEPS)
 
 
 def test_the_objective_of_a_recovery_is_found_by_name() -> None:
@@ -157,8 +154,6 @@ def test_the_objective_of_a_recovery_is_found_by_name() -> None:
         assert progress.lasting(robot) == replace(progress, forfeits=True, aside=aside)
     assert find_objective("reward", gaits, 2.0) == TrainingReward(gaits.settings.min_objective)
     assert find_objective("progress", gaits, -0.1) == TrainingReward(gaits.settings.min_objective)
-    with pytest.raises(UnknownNameError, match="recovery objective"):
-        find_objective("speed", gaits, 2.0)
 
 
 def test_a_rehearsal_tells_how_far_gaits_came_and_is_read_where_it_does_not(tmp_path) -> None:
