@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from adapt.records import LIMPING
 from adapt.rehearsal.table import Table
 from repertoire.repertoire import Repertoire
+from robots.errors import InvalidValueError
 from robots.robot import Robot
 from robots.simulation.episodes import Episodes
 from robots.simulation.state import MIDWAY
@@ -104,6 +105,10 @@ class Progress(RecoveryObjective):
     aside: float = 0.0
     name = "progress"
 
+    def __post_init__(self) -> None:
+        if not 0 < self.price < np.inf:
+            raise InvalidValueError(f"the price of a fall must be positive and finite, not {self.price}")
+
     @property
     def least(self) -> float:  # type: ignore[override]
         """A fall in the first step."""
@@ -154,7 +159,9 @@ class Progress(RecoveryObjective):
         return replace(self, forfeits=robot.description.alive.forfeits, aside=aside)
 
 
-def find_objective(name: str, repertoire: Repertoire, healthy: float) -> RecoveryObjective:
+def find_objective(
+    name: Literal["progress", "reward"], repertoire: Repertoire, healthy: float
+) -> RecoveryObjective:
     """The recovery objective of a name, for a robot that walks so far when it is healthy [m]."""
     if name == "reward" or healthy <= 0:  # of a robot that never walked no distance is a measure
         return TrainingReward(repertoire.settings.min_objective)

@@ -141,6 +141,9 @@ def test_progress_is_what_was_walked_less_a_price_for_the_time_after_a_fall() ->
     halves = [2 * episodes.objectives[0], episodes.objectives[1], 2 * episodes.objectives[2], -7.0]
     assert TrainingReward(-7.0).foreseen(episodes, 0.5).tolist() == halves
     assert Progress(1.0, STEPS).lenient(STEPS // 4) == Progress(0.2, STEPS // 4)
+    for price in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(InvalidValueError, match="the price of a fall must be positive"):
+            Progress(price, STEPS)
 
 
 def test_the_objective_of_a_recovery_is_found_by_name() -> None:
