@@ -236,7 +236,7 @@ def recover(
 
     request = asked(RecoveryRequest, settings)
     repertoire, file = opened(source)
-    damage, entry = _found_damage(damage, repertoire.robot), find_selector(request.selector)
+    damage, entry = parse_damage(damage, repertoire.robot), find_selector(request.selector)
     given = None if isinstance(rehearsal, bool) else rehearsal
     table = None if rehearsal is False else find_table(repertoire, file, entry, given)[0]
     calibration = find_calibration(calibration, repertoire, None if file is None else result_files(file))
@@ -311,7 +311,7 @@ def deploy(
     repertoire, row, _ = chosen(source, gait)
     robot = repertoire.robot if command is None else repertoire.robot.with_command(*command)
     if damage is not None:
-        robot = _found_damage(damage, robot).apply(robot)
+        robot = parse_damage(damage, robot).apply(robot)
     for path, suffix in ((csv, ".csv"), (mcap, ".mcap")):
         if path is not None:
             if Path(path).suffix.lower() != suffix:
@@ -425,7 +425,7 @@ def _rehearsal(
     library = damage_library(robot) if damages is None else _several(damages)
     return rehearsal(
         repertoire,
-        [_found_damage(one, robot) for one in library],
+        [parse_damage(one, robot) for one in library],
         episodes=request.episodes,
         seed=request.seed,
         randomization=read_randomization(request.randomization, robot),
@@ -481,7 +481,7 @@ def strengthen(
         repertoire,
         table,
         request,
-        damages=None if damages is None else [str(_found_damage(one, robot)) for one in _several(damages)],
+        damages=None if damages is None else [str(parse_damage(one, robot)) for one in _several(damages)],
         randomization=drawn,
         backend=backend_of(threads),
         on_finished=note if progress else None,
@@ -643,7 +643,3 @@ def find_calibration(
 
 def _several(given: Any) -> list[Any]:
     return [given] if isinstance(given, str | Path | Damage | Repertoire) else list(given)
-
-
-def _found_damage(damage: Damage | str, robot: Robot) -> Damage:
-    return damage if isinstance(damage, Damage) else parse_damage(str(damage), robot)

@@ -51,9 +51,7 @@ def make_vector_environment(
 
 def _damaged(robot: Robot | str | Path, damage: Damage | str | None) -> Robot:
     found = robot if isinstance(robot, Robot) else find_robot(robot)
-    if damage is not None and not isinstance(damage, Damage):
-        damage = parse_damage(str(damage), found)
-    return found if damage is None else damage.apply(found)
+    return found if damage is None else parse_damage(damage, found).apply(found)
 
 
 _KNOWN = {environment_id(name): {"robot": name} for name in known_robots()}

@@ -16,15 +16,17 @@ from robots.words import wrapped
 _MOST = 1000  # in a list
 
 
-def parse_damage(text: str, robot: Robot) -> Damage:
-    """Read a damage of a robot from its text.
+def parse_damage(text: Damage | str, robot: Robot) -> Damage:
+    """Read a damage of a robot from its text; one that is known already is taken as it is.
 
     Args:
         text: a part, a kind and possibly its strength, e.g. `front_left:lost` or `joint=hip:locked@0.3`; or
             several of these joined by +; or `healthy`.
         robot: the robot whose part it is.
     """
-    damage = damage_from(text, example=f"{next(iter(robot.description.legs))}:lost")
+    if isinstance(text, Damage):
+        return text
+    damage = damage_from(str(text), example=f"{next(iter(robot.description.legs))}:lost")
     check_compatible(damage.modifications(RobotParts(robot)))
     return damage
 
