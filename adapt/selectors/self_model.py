@@ -26,7 +26,8 @@ from robots.errors import InvalidValueError
 
 _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # it was found
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
-# Share of the best healthy objective from which no search for a better gait is worth it
+# Share of what the old gait, which is tried first, does on the healthy robot from which no search for a better
+# gait is worth it: around a policy the fastest gaits are not those that a robot walks with
 GOOD = 0.75
 PREPARED = 0.5  # the same where the gait was refined for what is most probably wrong, or for a part of it
 _WALKS = 0.2  # the same from which a gait is tried before the first search
@@ -150,9 +151,9 @@ class Fitted(MultiPrior):
 
         A gait of which something is expected is tried before the first search, so that the robot walks soon.
         """
-        best, height = int(np.argmax(self.worth)), self.prior.objectives.max() - self._zero
-        promise = self.predicted[best] - self._zero
         tried = [tried for tried, _ in self._outcomes]
+        best, height = int(np.argmax(self.worth)), self.prior.objectives[tried[0]] - self._zero
+        promise = self.predicted[best] - self._zero
         cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
         faults = set(cause.split("+"))
         prepared = any(faults.issuperset(known.split("+")) for known in self._made_for.get(best, ()))
