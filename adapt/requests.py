@@ -34,9 +34,9 @@ class RecoveryRequest(Record):
         think_episodes: episodes that self-model simulates after the first trial of each gait. By default 800.
             Each rehearsed damage is simulated in any case.
         refine: episodes of each search for a better gait on what self-model believes to be wrong, of which
-            there are at most two, and none while a known gait is predicted to do 75% of what the old one does on
-            the healthy robot, or 50% if it was refined for that damage; 0 for none. By default 4000 for gaits of up to 100
-            parameters, and 1200 for others.
+            there are at most two, and none while a known gait is predicted to do 75% of what the old one does
+            on the healthy robot, or 50% if it was refined for that damage; 0 for none. By default 4000 for
+            gaits of up to 100 parameters, and 1200 for others.
         objective: what gaits are selected, refined, confirmed and reported by: progress while up [m], less a
             quarter of the healthy distance for a fall at once; or the reward of the training.
         sensors: sensors that the robot has for self-model.

@@ -26,8 +26,8 @@ from robots.errors import InvalidValueError
 
 _EXACT = ResidualLevel(residual=0.02, length_scale=0.2, evidence=TOLERANCE, fall=0.06)  # it was found
 _LEVELS = (_EXACT, *(replace(level, evidence=TOLERANCE) for level in LEVELS))
-# Share of what the old gait, which is tried first, does on the healthy robot from which no search for a better
-# gait is worth it: around a policy the fastest gaits are not those that a robot walks with
+# Share of what the old gait, which is tried first, does on the healthy robot, from which no search for a
+# better gait is worth it: around a policy the fastest gaits are not those that a robot walks with
 GOOD = 0.75
 PREPARED = 0.5  # the same where the gait was refined for what is most probably wrong, or for a part of it
 _WALKS = 0.2  # the same from which a gait is tried before the first search
