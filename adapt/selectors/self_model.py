@@ -152,7 +152,10 @@ class Fitted(MultiPrior):
         A gait of which something is expected is tried before the first search, so that the robot walks soon.
         """
         tried = [tried for tried, _ in self._outcomes]
-        best, height = int(np.argmax(self.worth)), self.prior.objectives[tried[0]] - self._zero
+        height = self.prior.objectives[tried[0]] - self._zero
+        # what would be tried next, or walked with: a gait that is known well is not worth another trial
+        some = {int(np.argmax(self.worth)), *(row for row, outcome in self._outcomes if not outcome.fell)}
+        best = max(sorted(some), key=lambda row: self.predicted[row])
         promise = self.predicted[best] - self._zero
         cause = next((text for text, _ in super().diagnosis() if text != UNKNOWN), "")
         faults = set(cause.split("+"))

@@ -3,6 +3,7 @@
 import itertools
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -224,6 +225,38 @@ def test_where_a_gait_was_made_for_what_is_wrong_less_is_enough(prepared, search
     started.clear()
     recovered(gaits=keep_gaits(short_gaits(), recovery.refined[:1], seed=1))
     assert (not started) == (searches == 1), "a specialist is such a gait"
+
+
+@pytest.mark.parametrize(
+    ("told", "worth", "searches"),
+    [
+        ([(0, False)], [0, 1, 0, 0], False),  # what is tried next is promising
+        ([(0, False)], [0, 0, 1, 0], True),  # it creeps; what goes far would fall
+        ([(0, False), (1, False)], [0, 0, 1, 0], False),  # what is known to walk is worth no other trial
+        ([(0, False), (1, True)], [0, 0, 1, 0], True),  # it was tried, and fell
+        (
+            [(0, False)],
+            [0, 0, 0, 1],
+            False,
+        ),  # three quarters of the old gait's 4 m, not of the best one's 9 m
+    ],
+)
+def test_a_search_pays_by_what_would_be_tried_or_walked_with(told, worth, searches, monkeypatch) -> None:
+    one = object.__new__(self_model.Fitted)
+    outcomes = [(row, SimpleNamespace(fell=fell)) for row, fell in told]
+    vars(one).update(
+        _outcomes=outcomes,
+        _made_for={},
+        _zero=0.0,
+        _explained=1.0,
+        trials=9,
+        prior=SimpleNamespace(objectives=np.array([4.0, 9.0, 5.0, 5.0])),
+        _twin=SimpleNamespace(thinking=SimpleNamespace(hurried=lambda: False)),
+    )
+    monkeypatch.setattr(self_model.Fitted, "predicted", np.array([0.1, 7.0, 0.5, 3.1]))
+    monkeypatch.setattr(self_model.Fitted, "worth", np.array(worth))
+    monkeypatch.setattr(self_model.MultiPrior, "diagnosis", lambda _: [("left_front:lost", 1.0)])
+    assert one._worth_refining(SimpleNamespace(searches=0), told[-1][0]) == searches
 
 
 def test_a_gait_that_was_found_is_tried_like_any_other(recovery) -> None:
