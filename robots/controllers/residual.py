@@ -6,7 +6,7 @@ With the policy's action p, time t since the episode began, and each joint's own
 
 is sent to the joint's motor. The command that the policy observes belongs to the gait, and its turn holds the
 heading. Parameters of zeros are the policy alone. They hold the sine's and the cosine's part of each wave,
-not its amplitude and phase: with these, searches of 2,000 episodes for Go1 with a dead leg came half as far.
+not its amplitude and phase, with which searches of 2,000 episodes for Go1 with a dead leg came half as far.
 """
 
 import math
