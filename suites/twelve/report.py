@@ -16,7 +16,7 @@ _NOTES = (
     "Shares are of the progress that the intact robot makes with its best gait, in per cent: means over ten "
     "fresh episodes after each recovery. A gait that falls keeps the distance that it made. Aside is how far "
     "it ends beside the line straight ahead, for what it gets ahead. Robots that differ have other masses, "
-    "friction, motors, delay and noise of sensors.",
+    "friction and motors, and their actions come a control step late.",
     "Intervals of 95% are of a bootstrap over the recoveries of each damage or, with one recovery from each "
     "damage, over the damages.",
     "Seconds are of the program, on the cores that the study had; walking and the start of the program are "
@@ -35,7 +35,7 @@ class TwelveRecord(TrialRecord):
         made: the same of the gait in the end [m].
         falls_after: share of these episodes in which the robot falls.
         aside: how far to the side it gets in these, a mean [m]; None if it was not measured.
-        differing: the same as `made`, on ten robots with other masses, friction, motors, delay and sensors.
+        differing: the same as `made`, on ten robots that differ, see `GAP`.
         differing_falls: share of those that fall.
         trials: that were made, and how many of them ended in a fall.
         better_after: seconds until a trial of another gait had walked a tenth of the intact progress farther
