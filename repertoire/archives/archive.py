@@ -147,8 +147,7 @@ class Archive:
         solution_dim: number of parameters of a solution.
         ranges: (low, high) of each measure, in units of the measure.
         learning_rate: α in [0, 1]; 0 never moves a threshold, 1 moves it onto what was accepted.
-        min_objective: where thresholds start, in units of the objective; -inf only with a learning rate of 1,
-            since (1 - α)(-inf) + α f is -inf whatever f is: such a threshold could never rise.
+        min_objective: where thresholds start, in units of the objective; -inf only with a learning rate of 1.
         rule: how thresholds move, see above.
     """
 
@@ -162,6 +161,9 @@ class Archive:
         min_objective: float = -np.inf,
         rule: Rule = "sequential",
     ) -> None:
+        if min_objective == -np.inf and learning_rate < 1:
+            # (1 - α)(-inf) + α f is -inf whatever f is: such a threshold could never rise
+            raise InvalidValueError(f"a learning_rate of {learning_rate} needs a finite min_objective")
         bounds = checked_ranges(ranges)
         self.cells = spec.cells
         self.solution_dim = solution_dim

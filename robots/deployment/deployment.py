@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.arrays import real_number
+from robots.arrays import real_number, whole_number
 from robots.deployment.traces import column_names, write_table
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
@@ -117,6 +117,9 @@ def deploy(
     limit = _whole_steps(robot, seconds)
     limited = robot.with_episode_steps(limit).until_it_falls()
     parameters = limited.controller.checked_parameters(parameters)
+    if not np.isfinite(parameters).all():
+        raise InvalidValueError("parameters must be finite")
+    whole_number("frame_every", frame_every, 1)
     stepper = Stepper(limited)
     stepper.reset(seed)
     first = _row(stepper.posed_data(), stepper, np.zeros(robot.action_dim))

@@ -139,6 +139,8 @@ def _model(
     robot: Robot, parameters: np.ndarray, gait: str, source: _Source, rate: float = np.inf
 ) -> onnx.ModelProto:
     parameters = robot.controller.checked_parameters(parameters)
+    if not np.isfinite(parameters).all():
+        raise InvalidValueError("the gait's parameters are not finite: choose another one")
     face = Interface.of(robot, rate)
     observation = source.observation() if robot.controller.closed_loop else ""
     action = robot.controller.written(parameters, source, observation)

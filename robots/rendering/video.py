@@ -77,6 +77,8 @@ def open_video(path: Path, *, fps: float) -> Iterator[VideoWriter]:
     """Write an .mp4 (H.264) or .gif; the file changes only when the body has ended well."""
     check_video(path)
     kind = path.suffix.lower()
+    if not 0 < fps <= FASTEST[kind]:
+        raise InvalidValueError(f"fps of {path} must be above 0 and at most {FASTEST[kind]:g}, not {fps}")
     with replace_file(path) as temporary:
         writer = VideoWriter(temporary, _FORMATS[kind], fps)
         try:

@@ -108,6 +108,7 @@ def test_what_is_not_finite_is_refused_by_index_and_changes_nothing(make, argume
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"learning_rate": 0.5}, "needs a finite min_objective"),
         ({"ranges": [(1, 0), (0, 1)]}, r"ranges\[0\] must be finite with low < high, got \(1.0, 0.0\)"),
         ({"ranges": [(0, math.inf), (0, 1)]}, r"ranges\[0\] must be finite"),
         ({"ranges": []}, r"\(low, high\) for each measure"),
