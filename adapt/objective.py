@@ -95,7 +95,7 @@ class Progress(RecoveryObjective):
         steps: control steps of a whole episode.
         nowhere: see `RecoveryObjective` [m].
         forfeits: whether the distance ahead is lost with a fall, see `lasting`.
-        aside: what each metre takes off that a robot ends beside the line straight ahead, see `lasting`.
+        aside: weight with which the lateral deviation at the end is subtracted, see `lasting`.
     """
 
     price: float

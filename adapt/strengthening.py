@@ -342,7 +342,7 @@ class Strengthening:
     @property
     def _budget(self) -> int:
         """Episodes of a round."""
-        return math.ceil(self.refinement.episodes / _ROUNDS)
+        return self.refinement.part(0, _ROUNDS).episodes
 
     def strengthened(self) -> Repertoire:
         """The repertoire with the gaits that were found as specialists; the same if none was."""

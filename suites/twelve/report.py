@@ -14,9 +14,9 @@ from suites.recovery.metrics import mean, summarise
 OLD = "old gait"
 _NOTES = (
     "Shares are of the progress that the intact robot makes with its best gait, in per cent: means over ten "
-    "fresh episodes after each recovery. A gait that falls keeps the distance that it made. Aside is how far "
-    "it ends beside the line straight ahead, for what it gets ahead. Robots that differ have other masses, "
-    "friction and motors, and their actions come a control step late.",
+    "fresh episodes after each recovery. A gait that falls keeps the distance that it made. Aside is the "
+    "mean lateral deviation at the end, as a share of the mean distance ahead. Robots that differ have other "
+    "masses, friction and motors, and their actions come a control step late.",
     "Intervals of 95% are of a bootstrap over the recoveries of each damage or, with one recovery from each "
     "damage, over the damages.",
     "Seconds are of the program, on the cores that the study had; walking and the start of the program are "
@@ -34,7 +34,7 @@ class TwelveRecord(TrialRecord):
         old: the same of that gait on the damaged robot [m].
         made: the same of the gait in the end [m].
         falls_after: share of these episodes in which the robot falls.
-        aside: how far to the side it gets in these, a mean [m]; None if it was not measured.
+        aside: mean lateral deviation at the end of these [m]; None if it was not measured.
         differing: the same as `made`, on ten robots that differ, see `GAP`.
         differing_falls: share of those that fall.
         trials: that were made, and how many of them ended in a fall.
@@ -85,7 +85,7 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
     methods = [OLD, *dict.fromkeys(runs["method"])]
     yield bullets(_NOTES)
     names = ("all", "one leg or joint", "two legs", "trials", "falls", "falls after [%]", "aside [%]")
-    took = ("on robots that differ", "first better gait [s]", "whole recovery [s]", "at most [s]")
+    took = ("on robots that differ [%]", "first better gait [s]", "whole recovery [s]", "at most [s]")
     yield table(("who", *names, *took), [_row(name, both[both["method"] == name]) for name in methods])
     yield heading("Damages")
     shares = both.pivot_table("share", index="damage", columns="method", aggfunc="mean", sort=False)
