@@ -1,9 +1,10 @@
 """PPO of Stable-Baselines3 on many robots that are simulated together, and its policy as an ONNX file.
 
 pip install stable-baselines3 onnx onnxscript
-python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE]
+python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE] [RANDOMIZATION]
 
-ROBOT is the name of a robot or the path of the YAML of your own.
+ROBOT is the name of a robot or the path of the YAML of your own. RANDOMIZATION is `default`, or ranges such
+as `mass=0.8:1.2,delay=0:1`, and makes robots that differ.
 """
 
 import sys
@@ -80,9 +81,16 @@ class Normalised(torch.nn.Module):
         return self.policy(normalised, deterministic=True)
 
 
-def main(robot: str = "walker", steps: str = "20000", robots: str = "16", file: str = "") -> None:
+def main(
+    robot: str = "walker",
+    steps: str = "20000",
+    robots: str = "16",
+    file: str = "",
+    randomization: str = "none",
+) -> None:
     """Learn, print the mean return of an episode of each robot before and after, and write the policy."""
-    environment = VecNormalize(VecMonitor(Robots(robot, int(robots))))
+    torch.set_num_threads(1)  # networks as small as this one are faster so, beside other work by far
+    environment = VecNormalize(VecMonitor(Robots(robot, int(robots), randomization=randomization)))
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
     small: Any = {"net_arch": [64, 64], "log_std_init": -1.0}
     model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)

@@ -14,6 +14,7 @@ from numba.typed import List
 from robots.arrays import real_array, whole_number
 from robots.compilation import compiled
 from robots.errors import InvalidValueError
+from robots.randomization import draw_models, read_randomization
 from robots.robot import Robot
 from robots.seeds import MOST_SEED
 from robots.simulation.environment import WalkingEnvironment, info_of
@@ -34,6 +35,8 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
         num_envs: how many there are.
         autoreset_mode: whether an episode that ended begins anew with the next step, which ignores the
             action, or in the same step, which then has "final_obs" in `info`; see `gymnasium.vector`.
+        randomization: "default", or ranges such as "mass=0.8:1.2,delay=0:1", from whose models the robots are
+            taken in turn; all are the robot itself by default.
         threads: that simulate; all cores by default.
     """
 
@@ -43,6 +46,7 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
         num_envs: int = 1,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        randomization: str | None = None,
         threads: int | None = None,
     ) -> None:
         if autoreset_mode not in _MODES and autoreset_mode not in [mode.value for mode in _MODES]:
@@ -56,7 +60,9 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
         self.observation_space = batch_space(one.observation_space, num_envs)
         self.action_space = batch_space(one.action_space, num_envs)
-        self._steppers = [Stepper(self.robot) for _ in range(num_envs)]
+        ranges = read_randomization(randomization, self.robot)
+        models = draw_models(self.robot, ranges) if ranges else [self.robot]
+        self._steppers = [Stepper(models[number % len(models)]) for number in range(num_envs)]
         self._parts = List()  # as compiled code takes them, without a look at each in every step
         for stepper in self._steppers:
             self._parts.append(stepper.parts)

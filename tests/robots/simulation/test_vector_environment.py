@@ -6,6 +6,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from robots.errors import InvalidValueError
+from robots.randomization import draw_models, read_randomization
 from robots.robot import load_robot
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.vector_environment import VectorWalkingEnvironment
@@ -45,6 +46,15 @@ def test_robots_walk_as_each_does_by_itself(mode: AutoresetMode, threads: int) -
             ended += one[2].sum(), one[3].sum()
     assert ended.min() > 0, "episodes ended by a fall, and because the time was up"
     together.close()
+
+
+def test_robots_may_be_models_that_differ() -> None:
+    text = "mass=0.5:1.5,delay=0:1,models=2"
+    models = draw_models(ROBOT, read_randomization(text, ROBOT))
+    together = VectorWalkingEnvironment(ROBOT, COUNT, randomization=text)
+    apart = SyncVectorEnv([lambda model=models[n % 2]: WalkingEnvironment(model) for n in range(COUNT)])
+    for one, other in zip(played(together, 9), played(apart, 9), strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
 
 
 def test_gymnasiums_wrappers_take_it() -> None:
