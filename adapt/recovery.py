@@ -148,6 +148,7 @@ def recover(
     *,
     table: Table | None = None,
     rehearse: bool = False,
+    robot: Robot | None = None,
     calibration: Calibration | None = None,
     refiner: Refiner | None = None,
     backend: Backend = ALL_CORES,
@@ -158,10 +159,11 @@ def recover(
     """Find a controller that works on the damaged robot.
 
     The table is the repertoire's rehearsal; if there is none and the selector makes use of one, `rehearse`
-    has each leg rehearsed dead and lost first. With a calibration one of its models, which the seed chooses,
-    is damaged in place of the repertoire's robot, and a selector that simulates thinks with the medians of
-    all. `on_progress` is told what takes time between trials, in words, and the share of it that is done,
-    perhaps from other threads. `interrupted` is asked again and again whether to stop with the best gait.
+    has each leg rehearsed dead and lost first. The robot, before anything broke, may differ from the
+    repertoire's, with which a selector that simulates thinks; with a calibration it is one of its models,
+    which the seed chooses, and a selector that simulates thinks with the medians of all. `on_progress` is
+    told what takes time between trials, in words, and the share of it that is done, perhaps from other
+    threads. `interrupted` is asked again and again whether to stop with the best gait.
     """
     if not len(repertoire.elites):
         raise InvalidValueError("the repertoire is empty: there is no controller to try")
@@ -172,7 +174,7 @@ def recover(
         on_progress and partial(on_progress, what) for what in _TAKES_TIME
     )
     known = calibration.middle(repertoire.robot) if calibration else repertoire.robot
-    robot = calibration.sample(repertoire.robot, seed) if calibration else repertoire.robot
+    robot = robot or (calibration.sample(repertoire.robot, seed) if calibration else known)
     broken = damage.apply(robot)
     if rehearse and table is None and (entry.thinks or entry.needs_table):
         table = quick_rehearsal(

@@ -15,8 +15,7 @@ OLD = "old gait"
 _NOTES = (
     "Shares are of the progress that the intact robot makes with its best gait, in per cent: means over ten "
     "fresh episodes after each recovery. A gait that falls keeps the distance that it made. Aside is the "
-    "mean lateral deviation at the end, as a share of the mean distance ahead. Robots that differ have other "
-    "masses, friction and motors, and their actions come a control step late.",
+    "mean lateral deviation at the end, as a share of the mean distance ahead.",
     "Intervals of 95% are of a bootstrap over the recoveries of each damage or, with one recovery from each "
     "damage, over the damages.",
     "Seconds are of the program, on the cores that the study had; walking and the start of the program are "
@@ -35,8 +34,6 @@ class TwelveRecord(TrialRecord):
         made: the same of the gait in the end [m].
         falls_after: share of these episodes in which the robot falls.
         aside: mean lateral deviation at the end of these [m]; None if it was not measured.
-        differing: the same as `made`, on ten robots that differ, see `GAP`.
-        differing_falls: share of those that fall.
         trials: that were made, and how many of them ended in a fall.
         better_after: seconds until a trial of another gait had walked a tenth of the intact progress farther
             than the first trial of the old one, walking not included; None if none did [s].
@@ -51,8 +48,6 @@ class TwelveRecord(TrialRecord):
     made: Finite
     falls_after: Finite
     aside: Finite | None = None
-    differing: Finite | None = None
-    differing_falls: Finite | None = None
     trials: Whole = 0
     falls: Whole = 0
     better_after: Finite | None = None
@@ -85,7 +80,7 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
     methods = [OLD, *dict.fromkeys(runs["method"])]
     yield bullets(_NOTES)
     names = ("all", "one leg or joint", "two legs", "trials", "falls", "falls after [%]", "aside [%]")
-    took = ("on robots that differ [%]", "first better gait [s]", "whole recovery [s]", "at most [s]")
+    took = ("first better gait [s]", "whole recovery [s]", "at most [s]")
     yield table(("who", *names, *took), [_row(name, both[both["method"] == name]) for name in methods])
     yield heading("Damages")
     shares = both.pivot_table("share", index="damage", columns="method", aggfunc="mean", sort=False)
@@ -100,16 +95,14 @@ def _row(name: str, runs: pd.DataFrame) -> tuple[str, ...]:
     pairs = runs["damage"].map(lambda text: len(damage_from(text).singles) > 1).to_numpy(bool)
     shares = (_mean(some) for some in (runs, runs[~pairs], runs[pairs]))
     if name == OLD:
-        return name, *shares, *([NOTHING] * 8)
-    columns = ["made", "aside", "differing", "intact"]
-    made, aside, differing, intact = runs[columns].astype(float).mean()
+        return name, *shares, *([NOTHING] * 7)
+    made, aside = runs[["made", "aside"]].astype(float).mean()
     return (
         name,
         *shares,
         *(format_or_dash(runs[column].mean(), 1) for column in ("trials", "falls")),
         format_or_dash(100 * runs["falls_after"].mean(), 0),
         format_or_dash(100 * aside / made, 0),
-        format_or_dash(100 * differing / intact, 0),
         format_or_dash(runs["better_after"].astype(float).median(), 0),
         format_or_dash(runs["seconds"].median(), 0),
         format_or_dash(runs["seconds"].max(), 0),

@@ -13,7 +13,7 @@ from adapt.damage.damage import Damage
 from adapt.damage.text import read_damages
 from adapt.objective import find_objective
 from adapt.records import Trial
-from adapt.recovery import PERFORMANCE_EPISODES, find_incumbent, fresh_episodes, recover
+from adapt.recovery import find_incumbent, fresh_episodes, recover
 from adapt.rehearsal.table import Table
 from adapt.requests import RecoveryRequest
 from repertoire.evaluation.evaluator import Evaluator
@@ -63,6 +63,7 @@ class TwelveSuite(RecordSuite):
     prepared: Repertoire | None = None
     request: RecoveryRequest  # what each recovery is to do; selectors and seeds are those of the plan
     seeds: int = 5  # recoveries of each rival from each damage
+    gap: bool = False  # whether the robot of each recovery differs from the repertoire's, see `GAP`
     holds, parse = "recovery", staticmethod(partial(validate, TwelveRecord))
 
     def identity(self) -> Mapping[str, Any]:
@@ -72,6 +73,7 @@ class TwelveSuite(RecordSuite):
             "library": self.library.fingerprint[:16] if self.library else "none",
             "prepared": {PREPARED: fingerprint(self.prepared)[:16]} if self.prepared else {},
             "seed": self.seed,
+            "gap": self.gap,
             "request": self.request.model_dump(mode="json", exclude={"selector", "seed"}),
         }
 
@@ -131,6 +133,7 @@ class TwelveSuite(RecordSuite):
             trial.damage,
             self.request.model_copy(update=changes),
             table=self.library if entry.takes_table else None,
+            robot=self._whole(seed),
             backend=self.backend,
             on_trial=on_trial,
         )
@@ -157,7 +160,8 @@ class TwelveSuite(RecordSuite):
         self, trial: TwelveTrial, seed: int, report: Callable[[float], None]
     ) -> dict[str, Any]:
         """What the best gait of all, or the prepared policy, walks."""
-        robot, broken = self.repertoire.robot, trial.damage.apply(self.repertoire.robot)
+        robot = self._whole(seed)
+        broken = trial.damage.apply(robot)
         intact = self._evaluator(self.repertoire, robot)
         incumbent = find_incumbent(intact, seed=seed)
         whole = float(fresh_episodes(intact, incumbent, seed).distances.mean())
@@ -170,7 +174,12 @@ class TwelveSuite(RecordSuite):
         else:
             aim = find_objective(self.request.objective, self.repertoire, whole)
             found = DamagedRobot(
-                repertoire=self.repertoire, damage=trial.damage, seed=seed, backend=self.backend, aim=aim
+                repertoire=self.repertoire,
+                damage=trial.damage,
+                gap=self.gap,
+                seed=seed,
+                backend=self.backend,
+                aim=aim,
             )
             used, row = self.repertoire, found.oracle()["gait"]
         return known | self._walked(used, trial.damage, row, seed)
@@ -178,25 +187,24 @@ class TwelveSuite(RecordSuite):
     def _walked(
         self, repertoire: Repertoire, damage: Damage, row: int, seed: int, refined: Sequence[np.ndarray] = ()
     ) -> dict[str, float]:
-        """What a gait does on the damaged robot and, damaged alike, on others that differ from it."""
-        others = [randomised(repertoire.robot, number) for number in range(PERFORMANCE_EPISODES)]
-        own, differing = (
-            self._evaluator(repertoire, *map(damage.apply, robots)) for robots in ([repertoire.robot], others)
-        )
+        """What a gait does on the damaged robot."""
+        own = self._evaluator(repertoire, damage.apply(self._whole(seed)))
         for solution in refined:
             own.add(solution[None])
-            differing.add(solution[None])
-        walked, elsewhere = (fresh_episodes(one, row, seed) for one in (own, differing))
+        walked = fresh_episodes(own, row, seed)
         return {
             "made": float(walked.distances.mean()),
             "falls_after": float(np.mean(walked.fell)),
             "aside": float(np.abs(walked.lateral).mean()),
-            "differing": float(elsewhere.distances.mean()),
-            "differing_falls": float(np.mean(elsewhere.fell)),
         }
 
-    def _evaluator(self, repertoire: Repertoire, *robots: Robot) -> Evaluator:
-        return Evaluator(repertoire, {"any": robots}, backend=self.backend)
+    def _whole(self, seed: int) -> Robot:
+        """The robot of a recovery, before anything broke."""
+        robot = self.repertoire.robot
+        return randomised(robot, seed) if self.gap else robot
+
+    def _evaluator(self, repertoire: Repertoire, robot: Robot) -> Evaluator:
+        return Evaluator(repertoire, {"any": robot}, backend=self.backend)
 
 
 def listed_damages(robot: Robot) -> tuple[Damage, ...]:

@@ -399,6 +399,12 @@ def mission(**options: Any) -> None:
 @click.option(
     "--seeds", type=Positive, default=5, show_default=True, help="Recoveries of each rival from each damage."
 )
+@click.option(
+    "--gap",
+    is_flag=True,
+    help="The robot of each recovery differs from that of FILE in masses, friction and motors, and its "
+    "actions come a control step late.",
+)
 @request_options(FEW_TRIALS, "trials", "confirmations", "think_episodes", "refine", "sensors", "max_falls")
 @study_options("twelve", simulated=True)
 def twelve(

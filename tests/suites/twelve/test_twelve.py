@@ -11,6 +11,7 @@ from adapt.damage.text import parse_damage
 from adapt.recovery import fresh_episodes
 from repertoire.evaluation.evaluator import Evaluator
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
+from robots.randomization import randomised
 from robots.robot import load_robot
 from robots.simulation.threads import ALL_CORES
 from suites.requests import FEW_TRIALS
@@ -39,9 +40,10 @@ def test_twelve_damages_are_listed_of_which_two_are_of_pairs_of_legs(name: str) 
     assert sum(len(one.singles) == 2 for one in damages) == 2
 
 
-def test_recoveries_and_rivals_without_trials_are_measured_alike(tmp_path: Path) -> None:
+@pytest.mark.parametrize("gap", [False, True])
+def test_recoveries_and_rivals_without_trials_are_measured_alike(tmp_path: Path, gap: bool) -> None:
     prepared = replace(GAITS, elites=GAITS.elites.take(np.array([3])))
-    study = Study(suite("best-first", WITHOUT, BEST, PREPARED, prepared=prepared), tmp_path)
+    study = Study(suite("best-first", WITHOUT, BEST, PREPARED, prepared=prepared, gap=gap), tmp_path)
     assert len(study.trials) == 8
     for trial in study.trials:
         run_trial(study.suite, tmp_path, trial, lambda _: None)
@@ -51,10 +53,12 @@ def test_recoveries_and_rivals_without_trials_are_measured_alike(tmp_path: Path)
         assert len({(one.intact, one.old, one.seed) for one in rivals}) == 1
         assert [one.trials for one in rivals[2:]] == [0, 0]
         assert all(1 <= one.trials <= 5 for one in rivals[:2])
-        broken = parse_damage(damage, GAITS.robot).apply(GAITS.robot)
+        whole = randomised(GAITS.robot, rivals[0].seed) if gap else GAITS.robot
+        broken = parse_damage(damage, whole).apply(whole)
         evaluator = Evaluator(GAITS, {"any": broken}, backend=ALL_CORES)
         every = (fresh_episodes(evaluator, gait, rivals[0].seed).distances for gait in range(len(GAITS)))
         walked = [float(distances.mean()) for distances in every]
+        assert rivals[0].old in [pytest.approx(one) for one in walked]
         assert rivals[3].made == pytest.approx(walked[3])
         assert rivals[2].made in [pytest.approx(one) for one in walked]
         assert rivals[2].made >= rivals[0].old
@@ -84,7 +88,7 @@ def test_shares_are_of_the_intact_progress_and_pairs_stand_apart(tmp_path: Path)
     cells = row(report.read_text(), "one")
     assert cells[0].startswith(("62 [", "63 ["))
     assert (cells[1][:2], cells[2][:2]) == ("75", "50")
-    assert [cells[5], *cells[8:]] == ["50", "4", "20", "30"]
+    assert [cells[5], *cells[7:]] == ["50", "4", "20", "30"]
     assert row(report.read_text(), "old gait")[0].startswith("25")
 
 
