@@ -23,6 +23,7 @@ from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.errors import InvalidValueError
 from robots.files.atomic import file_exists, make_folder
+from robots.randomization import GAP
 from robots.seeds import SeedFamily, derive_seeds
 from suites.records import RecordSuite
 from suites.recovery.report import write_report
@@ -170,7 +171,11 @@ class RecoverySuite(RecordSuite):
             seed = fault_seed(self.seed, trial.fault)
             known: dict[str, Any] = {"noise": self.noise, "backend": self.backend, "aim": self._aim}
             self._robots[key] = DamagedRobot(
-                repertoire=self.repertoire, damage=trial.damage, gap=track.gap, seed=seed, **known
+                repertoire=self.repertoire,
+                damage=trial.damage,
+                gap=GAP if track.gap else None,
+                seed=seed,
+                **known,
             )
         return self._robots[key]
 

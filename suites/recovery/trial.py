@@ -17,6 +17,7 @@ from adapt.requests import RecoveryRequest
 from adapt.selectors.selector import Prior
 from repertoire.evaluation.evaluator import Evaluator, objectives_and_falls
 from repertoire.repertoire import Repertoire
+from robots.description import Randomization
 from robots.randomization import randomised
 from robots.robot import Robot
 from robots.seeds import SeedFamily, derive_seeds
@@ -56,7 +57,7 @@ class DamagedRobot:
 
     repertoire: Repertoire
     damage: Damage
-    gap: bool = False  # whether it does
+    gap: Randomization | None = None  # by how much, if it does
     seed: int  # of the fault, see `fault_seed`
     noise: tuple[float, float] = (0.0, 0.0)  # see `RecoverySuite`
     backend: Backend
@@ -64,7 +65,8 @@ class DamagedRobot:
 
     @cached_property
     def _whole(self) -> Robot:
-        return randomised(self.repertoire.robot, self.seed) if self.gap else self.repertoire.robot
+        robot = self.repertoire.robot
+        return randomised(robot, self.seed, self.gap) if self.gap else robot
 
     @cached_property
     def _damaged(self) -> Robot:

@@ -19,6 +19,7 @@ from adapt.requests import RecoveryRequest
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
+from robots.description import Randomization
 from robots.errors import InvalidValueError
 from robots.files.records import validate
 from robots.randomization import randomised
@@ -63,7 +64,7 @@ class TwelveSuite(RecordSuite):
     prepared: Repertoire | None = None
     request: RecoveryRequest  # what each recovery is to do; selectors and seeds are those of the plan
     seeds: int = 5  # recoveries of each rival from each damage
-    gap: bool = False  # whether the robot of each recovery differs from the repertoire's, see `GAP`
+    gap: Randomization | None = None  # of which the robot of each recovery is drawn, if it is not the model
     holds, parse = "recovery", staticmethod(partial(validate, TwelveRecord))
 
     def identity(self) -> Mapping[str, Any]:
@@ -73,7 +74,7 @@ class TwelveSuite(RecordSuite):
             "library": self.library.fingerprint[:16] if self.library else "none",
             "prepared": {PREPARED: fingerprint(self.prepared)[:16]} if self.prepared else {},
             "seed": self.seed,
-            "gap": self.gap,
+            "gap": str(self.gap or "none"),
             "request": self.request.model_dump(mode="json", exclude={"selector", "seed"}),
         }
 
@@ -201,7 +202,7 @@ class TwelveSuite(RecordSuite):
     def _whole(self, seed: int) -> Robot:
         """The robot of a recovery, before anything broke."""
         robot = self.repertoire.robot
-        return randomised(robot, seed) if self.gap else robot
+        return randomised(robot, seed, self.gap) if self.gap else robot
 
     def _evaluator(self, repertoire: Repertoire, robot: Robot) -> Evaluator:
         return Evaluator(repertoire, {"any": robot}, backend=self.backend)

@@ -25,6 +25,7 @@ from surefoot.commands.console import (
     Whole,
     cluster_options,
     console,
+    randomization_option,
     rehearsal_option,
     seed_option,
 )
@@ -399,12 +400,7 @@ def mission(**options: Any) -> None:
 @click.option(
     "--seeds", type=Positive, default=5, show_default=True, help="Recoveries of each rival from each damage."
 )
-@click.option(
-    "--gap",
-    is_flag=True,
-    help="The robot of each recovery differs from that of FILE in masses, friction and motors, and its "
-    "actions come a control step late.",
-)
+@randomization_option
 @request_options(FEW_TRIALS, "trials", "confirmations", "think_episodes", "refine", "sensors", "max_falls")
 @study_options("twelve", simulated=True)
 def twelve(
@@ -412,14 +408,17 @@ def twelve(
     damages: "tuple[Damage, ...] | None",
     rivals: tuple[str, ...] | None,
     prepared: Path | None,
+    randomization: Any,
     **options: Any,
 ) -> None:
     """Let the robot of the repertoire FILE recover in few trials from damages that others chose.
 
     What counts is the share of the intact robot's progress after at most five trials, as `surefoot recover`
-    makes them. One recovery runs at a time, on all cores.
+    makes them. With --randomization each of them breaks a robot of its own, drawn from the ranges. One
+    recovery runs at a time, on all cores.
     """
     from repertoire.storage.repertoires import read_repertoire
+    from robots.randomization import read_randomization
     from suites.twelve.suite import PREPARED, RIVALS, TwelveSuite, listed_damages
 
     run_study(
@@ -429,6 +428,7 @@ def twelve(
         damages=damages or listed_damages(repertoire.robot),
         rivals=rivals or (*RIVALS, *([PREPARED] if prepared else [])),
         prepared=read_repertoire(prepared) if prepared else None,
+        gap=read_randomization(randomization, repertoire.robot),
     )
 
 

@@ -16,7 +16,7 @@ from adapt.self_model.relearner import Relearner
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
-from robots.randomization import randomised
+from robots.randomization import GAP, randomised
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.threads import Threads
 from suites.recovery import trial as trial_module
@@ -96,7 +96,8 @@ def test_the_luck_of_a_recovery_is_the_same_for_all_selectors_and_tracks(reperto
 
 def make_damaged(repertoire, track: str = "T0", noise=(0.05, 0.02)) -> DamagedRobot:
     (found,) = find_tracks([track])
-    known = {"seed": fault_seed(5, 0), "noise": noise, "backend": Threads(1), "gap": found.gap}
+    known = {"seed": fault_seed(5, 0), "noise": noise, "backend": Threads(1)}
+    known["gap"] = GAP if found.gap else None
     known |= {"damage": parse_damage(BROKEN[0], repertoire.robot)}
     aim = TrainingReward(repertoire.settings.min_objective)
     return DamagedRobot(repertoire=repertoire, aim=aim, **known)

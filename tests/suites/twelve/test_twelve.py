@@ -10,6 +10,7 @@ import pytest
 from adapt.damage.text import parse_damage
 from adapt.recovery import fresh_episodes
 from repertoire.evaluation.evaluator import Evaluator
+from robots.description import Randomization
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.randomization import randomised
 from robots.robot import load_robot
@@ -40,8 +41,10 @@ def test_twelve_damages_are_listed_of_which_two_are_of_pairs_of_legs(name: str) 
     assert sum(len(one.singles) == 2 for one in damages) == 2
 
 
-@pytest.mark.parametrize("gap", [False, True])
-def test_recoveries_and_rivals_without_trials_are_measured_alike(tmp_path: Path, gap: bool) -> None:
+@pytest.mark.parametrize("gap", [None, Randomization(mass=(0.5, 0.8))])
+def test_recoveries_and_rivals_without_trials_are_measured_alike(
+    tmp_path: Path, gap: Randomization | None
+) -> None:
     prepared = replace(GAITS, elites=GAITS.elites.take(np.array([3])))
     study = Study(suite("best-first", WITHOUT, BEST, PREPARED, prepared=prepared, gap=gap), tmp_path)
     assert len(study.trials) == 8
@@ -53,7 +56,7 @@ def test_recoveries_and_rivals_without_trials_are_measured_alike(tmp_path: Path,
         assert len({(one.intact, one.old, one.seed) for one in rivals}) == 1
         assert [one.trials for one in rivals[2:]] == [0, 0]
         assert all(1 <= one.trials <= 5 for one in rivals[:2])
-        whole = randomised(GAITS.robot, rivals[0].seed) if gap else GAITS.robot
+        whole = randomised(GAITS.robot, rivals[0].seed, gap) if gap else GAITS.robot
         broken = parse_damage(damage, whole).apply(whole)
         evaluator = Evaluator(GAITS, {"any": broken}, backend=ALL_CORES)
         every = (fresh_episodes(evaluator, gait, rivals[0].seed).distances for gait in range(len(GAITS)))
