@@ -25,7 +25,8 @@ better by three errors, in all trials, and too often for chance        no       
 better, but mostly falls instead; the trials left may change that      yes           not yet
 better by less than three errors                                       yes, in turn  yes, if none is left
 fewer than n trials of either                                          yes, in turn  if better, or safer
-better, or safer: it never fell, where the incumbent always failed     no            yes
+safer: the incumbent always failed, and the candidate never fell or,   no            yes
+with no trial left, at times walked upright and always did better
 otherwise                                                              no            no
 =====================================================================  ============  ======================
 
@@ -175,7 +176,7 @@ class ConfirmedSearch:
         if self._settled(comparison):
             return "the new gait did better than the old one in all trials, too often for chance"
         if not comparison.better:
-            return "the new gait walks and stays up, and the old one always fell or got nowhere"
+            return "the new gait walks, and the old one always fell or got nowhere"
         return "the new gait is confirmed"
 
     def _ranked(self) -> dict[int, Confirmation]:
@@ -193,7 +194,7 @@ class ConfirmedSearch:
             for row, one in compared.items()
             if row == recommended
             or predicted[row] > expected
-            or one.stays_up
+            or one.safer
             or (one.trials[0] and (one.difference or 0.0) >= 0)
         ]
         least, most = self.selector.prior.min_objective, max(predicted[promising], default=0.0)
@@ -213,19 +214,21 @@ class ConfirmedSearch:
         gait, incumbent = self._tried[row], self._tried[self.incumbent]
         new = gait.confirming
         old = incumbent.confirming or (incumbent.outcomes if self.failing or not self._left else [])
-        stays_up = (
+        best_of_old = max(_objectives(incumbent.outcomes), default=math.inf)
+        farther = gait.falls < 1 and min(_objectives(gait.outcomes)) > best_of_old
+        safer = (
             self._nowhere > -math.inf
-            and gait.falls == 0
+            and (gait.falls == 0 or (farther and self.selector.spent() is not None))
             and self._failed
             and (self.failing or bool(incumbent.confirming))
         )
         counts, falls = (len(new), len(incumbent.confirming)), (_falls(new), _falls(old))
         if not new or not old:
-            return Confirmation(row, counts, falls, stays_up=stays_up)
+            return Confirmation(row, counts, falls, safer=safer)
         difference = float(np.mean(_objectives(new)) - np.mean(_objectives(old)))
         alike = gait if len(incumbent.outcomes) < 2 else incumbent
         error = math.sqrt(gait.variance / len(new) + alike.variance / len(old))
-        return Confirmation(row, counts, falls, difference, error, stays_up)
+        return Confirmation(row, counts, falls, difference, error, safer)
 
     def _hope(self) -> int | None:
         """An untried gait to go on with while the incumbent fails, though the selector is satisfied."""
@@ -249,7 +252,7 @@ class ConfirmedSearch:
         if self._only_falls(comparison):
             return row
         turn = self._next(comparison)
-        unclear = comparison.passed and not comparison.stays_up and not _clear(comparison)
+        unclear = comparison.passed and not comparison.safer and not _clear(comparison)
         return turn if unclear or len(self._tried[turn].confirming) < self._needed else None
 
     def _next(self, comparison: Confirmation) -> int:

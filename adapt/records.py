@@ -108,8 +108,8 @@ class Confirmation:
         trials: numbers of confirmation trials of it and of the incumbent.
         falls: how many of these ended in a fall; of the incumbent's other trials if they stand for them.
         difference: of their mean objectives in these trials; None if nothing can be compared.
-        stays_up: whether it never fell, and the incumbent always fell or got nowhere, more than once or as
-            expected.
+        safer: whether the incumbent always fell or got nowhere, more than once or as expected, and it never
+            fell or, with no trial left, walked upright now and then and always did better.
     """
 
     row: int
@@ -117,7 +117,7 @@ class Confirmation:
     falls: tuple[int, int] = (0, 0)
     difference: float | None = None
     standard_error: float | None = None
-    stays_up: bool = False
+    safer: bool = False
 
     @property
     def falls_instead(self) -> bool:
@@ -135,12 +135,12 @@ class Confirmation:
     @property
     def passed(self) -> bool:
         """Whether the recommended controller replaces the incumbent."""
-        return self.stays_up or (self.better and not self.falls_instead)
+        return self.safer or (self.better and not self.falls_instead)
 
     @property
     def words(self) -> str:
         """What the trials showed, in words."""
-        failed = ", but that fell or got nowhere, and the new one did not" if self.stays_up else ""
+        failed = ", but that always fell or got nowhere, and the new one did not" if self.safer else ""
         if self.difference is None or self.standard_error is None:
             return f"too few trials were left to confirm that the new gait is better than the old one{failed}"
         if self.difference == 0:

@@ -79,7 +79,7 @@ def test_a_gait_that_walks_replaces_one_that_gets_nowhere_however_much_it_varies
     tried = run(one, lambda row, number: next(far[row]) if row in far else 0.1)
     assert tried == [(INCUMBENT, False), (0, False), (1, False), (2, False), (0, True)]
     assert one.recommendation() == 0
-    assert one.confirmation().stays_up
+    assert one.confirmation().safer
     slow = search(nowhere=0.5, trials=5, confirmations=3)
     run(slow, lambda row, number: 0.7 if row == INCUMBENT else {0: 3.0}.get(row, 0.1) * (number < 2))
     assert slow.recommendation() == INCUMBENT
@@ -242,6 +242,14 @@ RUNS = {
         {0: ["-0.26"], 1: [4.19], 2: [5.51, "3.0"]},
         (1, 2), (-0.3, 4, 5), {"trials": 6, "max_falls": 2}, [0, 1, 2, 2], 1,
     ),
+    "with no trial left, what walked now and then replaces what always fell": (
+        {0: ["-0.1"], 1: [14.0, "2.2"], 2: [10.4, "3.7"]},
+        (1, 2), (-0.1, 14, 10), {"trials": 5}, [0, 1, 2, 1, 2], 1,
+    ),
+    "but not what once did worse": (
+        {0: ["-0.1"], 1: [14.0, "-0.2"], 2: ["3.7"]},
+        (1, 2), (-0.1, 14, 10), {"trials": 4}, [0, 1, 2, 1], 0,
+    ),
     "of one trial nothing is handed over": ({0: ["-0.2"]}, (1, 2), (-0.2, 4, 3), {"trials": 1}, [0], 0),
     "of three trials the one counts in which a gait walked": (
         {0: ["-0.2"], 1: ["0.3"], 2: [3.0]}, (1, 2), (-0.2, 4, 3), {"trials": 3}, [0, 1, 2], 2,
@@ -311,7 +319,7 @@ def test_what_a_confirmation_showed_in_words():
     one, _ = scripted({0: ["3.0"], 1: [2.0]}, (1,), (3.0, 2.0), falls=(0.9, 0))
     assert one.confirmation().words == (
         "the new gait did 1.000 ± 0.000 worse than the old one, in 3 confirmation trials against the old "
-        "gait's first trial, but that fell or got nowhere, and the new one did not"
+        "gait's first trial, but that always fell or got nowhere, and the new one did not"
     )
     for first, why in (("-0.26", "is confirmed"), ("6", "the old one always fell or got nowhere")):
         walks = {0: [first], 1: [4.2], 2: ["0.4"], 3: [5.5, "3"]}
