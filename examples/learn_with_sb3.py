@@ -1,10 +1,11 @@
 """PPO of Stable-Baselines3 on many robots that are simulated together, and its policy as an ONNX file.
 
 pip install stable-baselines3 onnx onnxscript
-python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE] [RANDOMIZATION]
+python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE] [RANDOMIZATION] [SPEED]
 
 ROBOT is the name of a robot or the path of the YAML of your own. RANDOMIZATION is `default`, or ranges such
-as `mass=0.8:1.2,delay=0:1`, and makes robots that differ.
+as `mass=0.8:1.2,delay=0:1`, and makes robots that differ. With a SPEED [m/s] the policy learns to walk ahead
+at it; without one it learns what the robot is rewarded for, which may be to run.
 """
 
 import sys
@@ -19,12 +20,13 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 import surefoot.environments  # noqa: F401 (registers them)
+from robots.robot import Robot, find_robot
 
 
 class Robots(VecEnv):
     """What `gymnasium.make_vec` makes, as Stable-Baselines3 wants it."""
 
-    def __init__(self, robot: str, num_envs: int, **options: Any) -> None:
+    def __init__(self, robot: Robot, num_envs: int, **options: Any) -> None:
         options |= {"robot": robot, "autoreset_mode": AutoresetMode.SAME_STEP}
         self.envs: Any = gymnasium.make_vec("surefoot/Robot-v0", num_envs=num_envs, **options)
         super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
@@ -87,10 +89,15 @@ def main(
     robots: str = "16",
     file: str = "",
     randomization: str = "none",
+    speed: str = "",
 ) -> None:
     """Learn, print the mean return of an episode of each robot before and after, and write the policy."""
     torch.set_num_threads(1)  # networks as small as this one are faster so, beside other work by far
-    environment = VecNormalize(VecMonitor(Robots(robot, int(robots), randomization=randomization)))
+    learner = find_robot(robot)
+    if speed:  # to stand earns more than to fall, which forfeits all, and to walk at the speed most
+        wanted = {"target_speed": float(speed), "speed_error": -2.0, "alive": 1 + 2 * float(speed)}
+        learner = learner.with_task(reward={"preset": "straight", **wanted})
+    environment = VecNormalize(VecMonitor(Robots(learner, int(robots), randomization=randomization)))
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
     small: Any = {"net_arch": [64, 64], "log_std_init": -1.0}
     model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)
