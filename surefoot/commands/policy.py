@@ -24,16 +24,23 @@ def check(file: Path, name: str, observes: str) -> None:
 
     Where it falls at once, this says what to look at.
     """
+    from robots.controllers.policy import PolicyDescription
     from robots.importing.policies import with_policy
     from robots.importing.policy_check import check_policy, suspicions
     from robots.robot import find_robot
 
     robot = with_policy(find_robot(name), file, observes)
+    description = robot.description.controller
+    assert isinstance(description, PolicyDescription)
+    follows = description.follows
     console.print(f"{robot.controller.label}, {robot.controller.action_dim} joints")
     walks = check_policy(robot)
     console.print(f"{'told':<34} {'walked':<34} falls")
     for walk in walks:
-        cells = (f"{x:5.2f} m/s {y:5.2f} m/s {turn:5.2f} rad/s" for x, y, turn in (walk.command, walk.made))
+        told, made = (
+            f"{x:5.2f} m/s {y:5.2f} m/s {turn:5.2f} rad/s" for x, y, turn in (walk.command, walk.made)
+        )
+        cells = (told if follows else "nothing: it observes no command", made)
         end = "no finite numbers" if walk.diverged else "falls"
         fall = f"{end} after {walk.seconds:.1f} s" if walk.fell else "none"
         console.print(f"{'  '.join(f'{cell:<34}' for cell in cells)} {fall}")

@@ -3,6 +3,7 @@
 import csv
 import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,12 @@ def test_deploy_tells_how_a_gait_walks_and_writes_telemetry(run, work: Path) -> 
     assert all("m ahead" in one for one in told)
     with Path("walk.csv").open() as file:
         assert float(next(csv.DictReader(file))["time [s]"]) == pytest.approx(0.0165)
+
+
+def test_a_policy_without_a_command_is_told_nothing(works) -> None:
+    policy = ROOT / "tests/robots/controllers/quadruped_ppo.onnx"
+    (line,) = works(f"policy check {policy} --robot quadruped --map sb3").splitlines()[2:]
+    assert re.fullmatch(r"nothing: it observes no command +2\.[34]\d m/s .* none", line)
 
 
 def test_deploy_films(works, work: Path) -> None:
