@@ -115,8 +115,8 @@ def test_deploy_tells_how_a_gait_walks_and_writes_telemetry(run, work: Path) -> 
 
 def test_a_policy_without_a_command_is_told_nothing(works) -> None:
     policy = ROOT / "tests/robots/controllers/quadruped_ppo.onnx"
-    (line,) = works(f"policy check {policy} --robot quadruped --map sb3").splitlines()[2:]
-    assert re.fullmatch(r"nothing: it observes no command +2\.[34]\d m/s .* none", line)
+    out = works(f"policy check {policy} --robot quadruped --map sb3")
+    assert re.search(r"nothing: it observes no command +2\.[34]\d m/s .* none", out)
 
 
 def test_deploy_films(works, work: Path) -> None:
