@@ -60,11 +60,7 @@ def finish(axes: Axes, title: str, legend: str | None) -> None:
     axes.grid(color=EMPTY)
     axes.spines[["top", "right"]].set_visible(False)
     if legend is not None:
-        named = (line for line in axes.lines if not str(line.get_label()).startswith("_child"))
-        lines = {str(line.get_label()): line for line in named}  # Matplotlib omits others that begin with _
         axes.legend(
-            [*lines.values()],
-            [*lines],
             title=legend,
             loc="upper left",
             bbox_to_anchor=(1.02, 1),

@@ -128,11 +128,6 @@ def measured(recoveries: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def trials_of(recoveries: pd.DataFrame) -> int:
-    """Number of trials of each recovery, B."""
-    return len(recoveries.filter(regex=r"^rr_[1-9]").columns)
-
-
 def first_reaching(ratios: np.ndarray, level: float) -> np.ndarray:
     """Number of trials after which ratios, (..., B), first reach a level; infinity where they never do."""
     reached = ratios >= level

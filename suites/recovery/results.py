@@ -11,7 +11,7 @@ from pydantic import Field
 from robots.errors import InvalidValueError
 from robots.files.records import Record, validate
 from robots.words import duration
-from suites.recovery.metrics import EARLY, measured, trials_of
+from suites.recovery.metrics import EARLY, measured
 from suites.recovery.tracks import Track
 from suites.recovery.trial import RecoveryTrial
 from suites.suite import Key
@@ -105,7 +105,7 @@ class Results:
     @property
     def trials(self) -> int:
         """Number of trials of each recovery."""
-        return trials_of(self.recoveries)
+        return len(self.recoveries.filter(regex=r"^rr_[1-9]").columns)
 
     @property
     def selectors(self) -> list[str]:

@@ -73,7 +73,7 @@ class RecoverySuite(RecordSuite):
             "seed": self.seed,
             "trials": self.request.trials,
             "noise": "{:g}, {:g}".format(*self.noise),
-            "thinking": self._thinking,
+            "thinking": f"{self.request.think_episodes:,} episodes",
             "refinement": "none" if self.request.refine == 0 else f"{self._refinement.episodes:,} episodes",
             "objective": self._aim.name,
         }
@@ -118,7 +118,8 @@ class RecoverySuite(RecordSuite):
         if trial.selector == ORACLE:
             known |= self._robot(trial).oracle()
             return OracleResult(**known, took=time.perf_counter() - started)
-        oracle = self._oracle(trial, folder, report)
+        wanted = replace(trial, place=trial.tracks[0].world, selector=ORACLE, number=0)
+        oracle: OracleResult = run_trial(self, folder, wanted, report)  # that another process may be finding
         if not oracle.binding:
             known |= {"gait": oracle.gait, "final": oracle.final, "score": oracle.score}
         else:
@@ -133,11 +134,6 @@ class RecoverySuite(RecordSuite):
     @property
     def _refinement(self) -> RefinementSettings:
         return RefinementSettings.of(self.repertoire, self.request.refine)
-
-    @property
-    def _thinking(self) -> str:
-        """How long selectors think, in words."""
-        return f"{self.request.think_episodes:,} episodes"
 
     @cached_property
     def _faults(self) -> dict[str, list[Damage]]:
@@ -178,12 +174,6 @@ class RecoverySuite(RecordSuite):
                 **known,
             )
         return self._robots[key]
-
-    def _oracle(self, trial: RecoveryTrial, folder: Path, report: Callable[[float], None]) -> OracleResult:
-        """The oracle of a trial's fault; waits if another process is finding it."""
-        wanted = replace(trial, place=trial.tracks[0].world, selector=ORACLE, number=0)
-        found: OracleResult = run_trial(self, folder, wanted, report)
-        return found
 
     def _recover(
         self, trial: RecoveryTrial, folder: Path, seed: int, report: Callable[[float], None]
@@ -234,9 +224,9 @@ class RecoverySuite(RecordSuite):
             f"selector from each fault: {self.seeds}; seed {self.seed}. What a trial measures has normal "
             f"noise of standard deviations {self.noise[0]:.0%} of it and {self.noise[1]:g}.",
             f"Selectors: {'; '.join(f'{name}: {selector_of(name).summary}' for name in self.selectors)}. "
-            f"Those that think simulate for {self._thinking} after each trial, and refine gaits in up to "
-            f"{REFINEMENTS} searches of {self._refinement.episodes:,} episodes unless they end in {WITHOUT}. "
-            f"Objective: {self._aim.name}.",
+            f"Those that think simulate for {self.request.think_episodes:,} episodes after each trial, and "
+            f"refine gaits in up to {REFINEMENTS} searches of {self._refinement.episodes:,} episodes unless "
+            f"they end in {WITHOUT}. Objective: {self._aim.name}.",
         ]
 
 
