@@ -306,7 +306,7 @@ def deploy(
         csv: .csv to write the telemetry to.
         mcap: .mcap to write it to, for Foxglove and Rerun.
     """
-    from robots.deployment.deployment import film
+    from robots.deployment import deployment
 
     repertoire, row, _ = chosen(source, gait)
     robot = repertoire.robot if command is None else repertoire.robot.with_command(*command)
@@ -318,14 +318,10 @@ def deploy(
                 raise InvalidValueError(f"telemetry is written as {suffix}, not {Path(path).name}")
             check_writable(Path(path))
     caption = ", ".join([repertoire.label(row).replace(" ", "\u00a0"), *([str(damage)] if damage else [])])
-    telemetry = film(
-        robot,
-        repertoire.gaits.solutions[row],
-        seconds=seconds,
-        seed=seed,
-        video=None if video is None else Path(video),
-        caption=caption,
-    )
+    with nullcontext() if video is None else deployment.open_film(Path(video), robot) as add:
+        watch = add and partial(add, robot, caption)
+        solution = repertoire.gaits.solutions[row]
+        telemetry = deployment.deploy(robot, solution, seconds=seconds, seed=seed, on_frame=watch)
     if csv is not None:
         telemetry.write_csv(Path(csv), repertoire.label(row))
     if mcap is not None:

@@ -13,6 +13,7 @@ from adapt.requests import MissionRequest
 from robots.rendering.camera import Camera
 from robots.rendering.figures import BLUE, GREEN, QUIET, VERMILION
 from robots.rendering.video import open_video
+from robots.robot import Robot
 
 _ROBOT, _MAP, _LINE = (480, 360), (360, 360), 44  # [pixels]
 _FPS = 20.0
@@ -22,11 +23,15 @@ _WARNING = ("alarm", "fall", "assistance", "change")
 
 
 @contextmanager
-def filmed(request: MissionRequest, path: Path) -> Iterator[Callable[[World, Event | None], None]]:
-    """Film a mission to a video: what is given back is to be called after every control step."""
-    cameras: dict[int, Camera] = {}
+def filmed(
+    request: MissionRequest, robot: Robot, path: Path
+) -> Iterator[Callable[[World, Event | None], None]]:
+    """Film a mission of a robot to a video: what is given back is to be called after every control step."""
     trail: list[tuple[float, float]] = []
-    with open_video(path, fps=_FPS) as writer:
+    with (
+        open_video(path, fps=_FPS) as writer,
+        Camera(robot.model, width=_ROBOT[0], height=_ROBOT[1]) as camera,
+    ):
         font = ImageFont.load_default(13)
         shown = 0
 
@@ -36,10 +41,8 @@ def filmed(request: MissionRequest, path: Path) -> Iterator[Callable[[World, Eve
             if world.clock * _FPS < shown:
                 return
             shown = int(world.clock * _FPS) + 1  # while somebody sets the robot upright nothing is filmed
-            robot = world.robot
-            if id(robot.model) not in cameras:
-                cameras[id(robot.model)] = Camera(robot.model, width=_ROBOT[0], height=_ROBOT[1])
-            frame = cameras[id(robot.model)].frame(world.posed_data())
+            camera.look_at(world.robot.model)
+            frame = camera.frame(world.posed_data())
             page = Image.new("RGB", (_ROBOT[0] + _MAP[0], _ROBOT[1] + _LINE), _PAPER)
             page.paste(Image.fromarray(frame), (0, 0))
             pen = ImageDraw.Draw(page)
@@ -53,11 +56,7 @@ def filmed(request: MissionRequest, path: Path) -> Iterator[Callable[[World, Eve
             pen.text((78, _ROBOT[1] + 23), words[room : 2 * room], fill=color)
             writer.add(np.asarray(page))
 
-        try:
-            yield add
-        finally:
-            for camera in cameras.values():
-                camera.close()
+        yield add
 
 
 def _draw_map(pen: ImageDraw.ImageDraw, trail: list[tuple[float, float]], request: MissionRequest) -> None:

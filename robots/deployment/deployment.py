@@ -1,8 +1,10 @@
 """Deployment: one controller on a simulated robot, intact or damaged: what happens is recorded, or filmed."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +12,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.arrays import real_number, whole_number
+from robots.arrays import real_number
 from robots.deployment.traces import column_names, write_table
 from robots.deployment.walk import Walk
 from robots.errors import InvalidValueError
@@ -98,7 +100,6 @@ def deploy(
     seconds: float,
     seed: int,
     on_frame: Callable[[mujoco.MjData, Moment], None] | None = None,
-    frame_every: int = 1,
 ) -> Telemetry:
     """Run a controller until the time is up or the robot falls, see `robots.falls`.
 
@@ -110,16 +111,14 @@ def deploy(
         parameters: of its controller, (p,), taken as float32.
         seconds: how long, rounded to whole control steps; the robot's episode limit does not apply.
         seed: of the initial joint angles.
-        on_frame: called with the robot's state, and how it is doing, after every `frame_every`-th control
-            step, to draw it. Frames go on after a fall, while the telemetry ends.
-        frame_every: 1 gives about 60 frames per second for the robots that come with the package.
+        on_frame: called with the robot's state, and how it is doing, after every control step, to draw it.
+            Frames go on after a fall, while the telemetry ends.
     """
     limit = _whole_steps(robot, seconds)
     limited = robot.with_episode_steps(limit).until_it_falls()
     parameters = limited.controller.checked_parameters(parameters)
     if not np.isfinite(parameters).all():
         raise InvalidValueError("parameters must be finite")
-    whole_number("frame_every", frame_every, 1)
     stepper = Stepper(limited)
     stepper.reset(seed)
     first = _row(stepper.posed_data(), stepper, np.zeros(robot.action_dim))
@@ -137,7 +136,7 @@ def deploy(
             t, shares = step + 1, stepper.contact_shares
             ahead = float(rows["positions"][step, 0] - start[0])
         fell = fell or bool(stepper.tally.terminated)
-        if on_frame and (step + 1) % frame_every == 0:
+        if on_frame:
             on_frame(data, Moment(data.time, ahead, fell, shares, stepper.state.touching.copy()))
         if fell and not on_frame:
             break
@@ -205,36 +204,31 @@ def _of_joints(
     return found
 
 
-def film(
-    robot: Robot,
-    parameters: np.ndarray,
-    *,
-    seconds: float,
-    seed: int,
-    video: Path | None,
-    caption: str = "",
-) -> Telemetry:
-    """Deploy a controller as `deploy` does, and film it where a `video` to write, .mp4 or .gif, is asked for.
+@contextmanager
+def open_film(path: Path, robot: Robot) -> Iterator[Callable[[Robot, str, mujoco.MjData, Moment], None]]:
+    """Film a robot, which may break meanwhile, to an .mp4 or .gif; feet that touch the floor light up.
 
-    The caption is the first line of an overlay that tells how it goes; feet that touch the floor light up.
+    What is given back is to be called after every control step with the robot as it is, a caption, the first
+    line of an overlay that tells how it goes, data of the robot's `model`, and how it is doing.
     """
-    if video is None:
-        return deploy(robot, parameters, seconds=seconds, seed=seed)
-    suffix = video.suffix.lower()
+    suffix = path.suffix.lower()
     least = math.ceil(1 / (FASTEST.get(suffix, math.inf) * robot.control_step) - 1e-9)
     every = max(_FRAME_EVERY.get(suffix, 1), least)
     width, height = _GIF_SIZE if suffix == ".gif" else _VIDEO_SIZE
     fps = 1 / (robot.control_step * every)
     with (
-        open_video(video, fps=fps) as writer,
+        open_video(path, fps=fps) as writer,
         Camera(robot.model, width=width, height=height) as camera,
     ):
-        overlay = Overlay(robot, caption=caption, width=width, height=height)
-        feet = list(robot.description.feet.values())
+        steps = count(1)
 
-        def add(data: mujoco.MjData, moment: Moment) -> None:
-            touching = zip(feet, moment.touching, strict=True)
+        def add(robot: Robot, caption: str, data: mujoco.MjData, moment: Moment) -> None:
+            if next(steps) % every:
+                return
+            camera.look_at(robot.model)
+            overlay = Overlay(robot, caption=caption, width=width, height=height)
+            touching = zip(robot.description.feet.values(), moment.touching, strict=True)
             glowing = {sole for soles, touches in touching if touches for sole in soles}
             writer.add(overlay.draw(camera.frame(data, glowing), moment))
 
-        return deploy(robot, parameters, seconds=seconds, seed=seed, on_frame=add, frame_every=every)
+        yield add

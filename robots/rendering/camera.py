@@ -54,12 +54,10 @@ class Camera:
             raise InvalidValueError(f"canvas must be None, 'opengl' or 'raycasting', not {canvas!r}")
         self.width, self.height = width, height
         self.canvas: CanvasKind = canvas or ("opengl" if rendering_problem() is None else "raycasting")
-        self._model = copy.copy(model)  # canvases change theirs
-        self._view = _view(model)
         self._option = mujoco.MjvOption()
-        self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
-        make = RayCanvas if self.canvas == "raycasting" else _open_gl_canvas
-        self._canvas: RayCanvas | _OpenGLCanvas | None = make(self._model, width, height)
+        self._canvas: RayCanvas | _OpenGLCanvas | None = None
+        self._seen: mujoco.MjModel | None = None
+        self.look_at(model)
 
     def __enter__(self) -> "Camera":
         return self
@@ -72,6 +70,17 @@ class Camera:
         if self._canvas is not None:
             self._canvas.close()
             self._canvas = None
+
+    def look_at(self, model: mujoco.MjModel) -> None:
+        """Draw data of this model from now on, for example that of the robot once it broke."""
+        if model is self._seen:
+            return
+        self.close()
+        self._seen, self._model = model, copy.copy(model)  # canvases change theirs
+        self._view = _view(model)
+        self._scene = mujoco.MjvScene(self._model, maxgeom=10_000)
+        make = RayCanvas if self.canvas == "raycasting" else _open_gl_canvas
+        self._canvas = make(self._model, self.width, self.height)
 
     def frame(self, data: mujoco.MjData, glowing: Collection[str] = ()) -> np.ndarray:
         """Draw a state, after `mj_forward`, in which some geoms glow, (height, width, 3) uint8."""

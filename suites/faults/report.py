@@ -1,6 +1,7 @@
 """`FaultRecord`: how an episode with a fault went; `runs_table` and `sections`: all of them, for a report."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -90,20 +91,25 @@ def sections(robot: str, runs: pd.DataFrame) -> Iterator[str]:
     yield "\n".join(f"* [{name}]({quote(name)}.md)" for name in runs["method"].unique())
 
 
-def page(method: str, runs: pd.DataFrame) -> Iterator[str]:
-    """Blocks of the page of a policy or gait, on its rows of `runs_table`."""
+def worst_episodes(runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `runs_table` with a fault in which least is left, the worst first."""
+    return runs[runs["damage"] != INTACT].nsmallest(_WORST, "of_intact")
+
+
+def page(method: str, runs: pd.DataFrame, films: Sequence[Path]) -> Iterator[str]:
+    """Blocks of the page of a policy or gait, on its rows of `runs_table`, and films of the worst."""
     yield heading(method, 1)
     groups = runs.groupby(["command", "case", "damage"], sort=False)
     rows = [(str(fault), str(command), *_scores(one)) for (command, _, fault), one in groups]
     yield table(("fault", "told to", *_NAMES), rows, text_columns=2)
     yield heading("Worst episodes")
-    worst = runs[runs["damage"] != INTACT].nsmallest(_WORST, "of_intact")
     columns = ["damage", "command", "number", "of_intact", "fell_after"]
     cells = (
         [format_or_dash(x) if isinstance(x, float) else str(x) for x in row]
-        for row in worst[columns].to_numpy()
+        for row in worst_episodes(runs)[columns].to_numpy()
     )
     yield table(("fault", "told to", "episode", "of the intact [%]", "fell after [s]"), cells, text_columns=2)
+    yield from (f"The first of them on film: [{film.name}]({quote(film.name)})" for film in films)
 
 
 def _scores(runs: pd.DataFrame) -> tuple[str, ...]:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from adapt.damage.text import parse_damage
 from adapt.mission.simulated import SimulatedWorld
-from adapt.mission.world import Stretch
+from adapt.mission.world import Stretch, World
 from adapt.records import Recovery
 from adapt.recovery import find_incumbent, recover
 from adapt.rehearsal.table import Table
@@ -20,20 +21,24 @@ from repertoire.evaluation.evaluator import Evaluator
 from repertoire.repertoire import Repertoire
 from repertoire.storage.repertoires import fingerprint
 from robots.controllers.policy import PolicyDescription
+from robots.deployment.deployment import open_film
 from robots.errors import InvalidValueError
 from robots.files.atomic import write_text
 from robots.files.records import validate
 from robots.importing.policy_check import commanded
 from robots.pose import Pose
+from robots.rendering.overlay import Moment
 from robots.robot import Robot
 from robots.simulation.backend import Backend
 from suites.faults.protocol import Case, Command, Protocol
-from suites.faults.report import FaultRecord, page, runs_table, sections
+from suites.faults.report import FaultRecord, page, runs_table, sections, worst_episodes
 from suites.markdown import join, save_report
 from suites.records import CaseTrial, RecordSuite
 from suites.suite import Key, case_number
 
 _PATH = (0.0, 0.7, -0.7, 0.0)  # [rad] headings of the parts of a path, to the left of the first
+_TOLD: dict[Command, str] = {"ahead": "walk ahead", "path": "follow a path"}
+_REST = 1.0  # [s] for which a film shows a robot that fell
 _STANDS = 0.05  # [m/s] below which a robot does not walk
 _STOOD = 0.5  # [m] from where it stood beyond which a robot that is told to stand has not
 
@@ -112,6 +117,7 @@ class FaultSuite(RecordSuite):
     walkers: Mapping[str, Walker]  # by their names
     protocol: Protocol  # what breaks
     seeds: int = 3  # episodes of each case and command
+    films: bool = False  # whether the report films the worst episodes
     holds, parse = "episode with a fault", staticmethod(partial(validate, FaultRecord))
 
     def identity(self) -> Mapping[str, Any]:
@@ -131,6 +137,23 @@ class FaultSuite(RecordSuite):
         ]
 
     def run(self, trial: FaultTrial, folder: Path, report: Callable[[float], None]) -> FaultRecord:
+        return self._episode(trial, lambda *_: None)
+
+    def film(self, trial: FaultTrial, path: Path) -> FaultRecord:
+        """Run a trial again, and film it to an .mp4 or .gif, until the robot falls, if it does."""
+        robot, touched = self.walkers[trial.method].robot, list[np.ndarray]()
+        with open_film(path, robot) as add:
+
+            def watch(world: World, fell: bool) -> None:
+                touched.append(world.touching.copy())
+                words = f"told to {_TOLD.get(trial.command, trial.command)}, now\u00a0{world.damage}"
+                moment = Moment(world.clock, world.pose.x, fell, np.mean(touched, axis=0), touched[-1])
+                for _ in range(round(_REST / robot.control_step) if fell else 1):
+                    add(world.robot, words, world.posed_data(), moment)
+
+            return self._episode(trial, watch)
+
+    def _episode(self, trial: FaultTrial, watch: Callable[[World, bool], None]) -> FaultRecord:
         walker, seed, seconds = self.walkers[trial.method], self.trial_seed(trial.key), self.protocol.seconds
         told = walker.speeds.get("ahead" if trial.command == "path" else trial.command)
         robot = commanded(walker.robot, told) if told else walker.robot
@@ -142,7 +165,7 @@ class FaultSuite(RecordSuite):
         if recovery:
             new = int(recovery.row != recovery.incumbent)
             plan = [(0, walker.parameters, onset, 0.0), (new, gait, steps - onset, 0.0)]
-        way, parts = _driven(robot, trial.fault, seed, plan)
+        way, parts = _driven(robot, trial.fault, seed, plan, watch)
         ahead, turned, energy = (
             sum(float(getattr(part.episodes, name)[0]) for part in parts)
             for name in ("distances", "turned", "energies")
@@ -172,10 +195,21 @@ class FaultSuite(RecordSuite):
     def report(self, results: Sequence[FaultRecord], folder: Path) -> list[Path]:
         robot = next(iter(self.walkers.values())).robot
         text = join(sections(robot.name, runs := runs_table(results)))
-        pages = {folder / f"{name}.md": join(page(str(name), some)) for name, some in runs.groupby("method")}
-        for path, told in pages.items():
-            write_text(path, f"{told}\n")
-        return [*save_report(folder, f"{text}\n", decimals=3, episodes=runs), *pages]
+        saved = save_report(folder, f"{text}\n", decimals=3, episodes=runs)
+        for name, some in runs.groupby("method"):
+            films = self._film_worst(some, folder / f"{name}-worst.mp4") if self.films else []
+            write_text(path := folder / f"{name}.md", join(page(str(name), some, films)) + "\n")
+            saved += [path, *films]
+        return saved
+
+    def _film_worst(self, runs: pd.DataFrame, path: Path) -> list[Path]:
+        """Film the worst episode of a walker; nothing of one that recovers or is not among those here."""
+        for one in worst_episodes(runs)[:1].itertuples():
+            key, walker = (one.case, one.method, one.number), self.walkers.get(one.method)
+            if walker and not walker.repertoire:
+                self.film(FaultTrial(*key, self._cases[case_number(key)], one.command), path)
+                return [path]
+        return []
 
     @cached_property
     def _cases(self) -> list[Case]:
@@ -186,21 +220,32 @@ class FaultSuite(RecordSuite):
 
 
 def _driven(
-    robot: Robot, fault: Case, seed: int, plan: Sequence[tuple[int, np.ndarray, int, float]]
+    robot: Robot,
+    fault: Case,
+    seed: int,
+    plan: Sequence[tuple[int, np.ndarray, int, float]],
+    watch: Callable[[World, bool], None],
 ) -> tuple[list[Pose], list[Stretch]]:
     """Where a robot was before and after each control step of a plan, until it fell, and the stretches of it.
 
     The plan has numbers of gaits, their parameters, how many control steps they walk, and towards where.
+    Who watches is called after each control step, and once more, with True, after a fall.
     """
     way, parts = list[Pose](), list[Stretch]()
     robot = robot.with_episode_steps(1 + sum(steps for _, _, steps, _ in plan))
-    changes = fault.changes(robot)
-    world = SimulatedWorld(robot, changes, seed=seed, on_step=lambda world: way.append(world.pose))
+
+    def passed(world: World) -> None:
+        way.append(world.pose)
+        watch(world, False)
+
+    world = SimulatedWorld(robot, fault.changes(robot), seed=seed, on_step=passed)
     way.append(world.pose)
     for row, parameters, steps, heading in plan:
         if steps and not (parts and parts[-1].fell):
             towards = way[0].yaw + heading - world.pose.yaw
             parts.append(world.drive(row, parameters, steps, towards=towards, abrupt=not parts))
+    if parts[-1].fell:
+        watch(world, True)
     return way, parts
 
 

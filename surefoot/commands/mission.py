@@ -91,7 +91,7 @@ def mission(
         walking = stack.enter_context(closing(made.__iter__()))
         if video is not None:
             print_rendering_note()
-            add = stack.enter_context(filmed(request, video))
+            add = stack.enter_context(filmed(request, made.repertoire.robot, video))
         if mcap is not None:
             names = made.repertoire.robot.description.joints, tuple(made.repertoire.robot.description.feet)
             telemetry = stack.enter_context(McapLog(mcap, *names, gait="mission"))

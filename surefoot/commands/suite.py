@@ -449,6 +449,9 @@ def twelve(
 @click.option(
     "--seeds", type=Whole(1, 1000), default=3, show_default=True, help="Episodes of each fault and command."
 )
+@click.option(
+    "--films", is_flag=True, help="Film the worst episode of each: some seconds, or minutes without OpenGL."
+)
 @study_options("faults")
 def faults(
     files: tuple[Path, ...], robot: str | None, recover: int | None, observes: str, **options: Any

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+from functools import partial
 
 import imageio.v3 as imageio
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from adapt.damage.kinds.joints import Locked
 from adapt.damage.kinds.limbs import Lost
 from adapt.damage.kinds.motors import Dead
-from robots.deployment.deployment import deploy, film
+from robots.deployment.deployment import deploy, open_film
 from robots.description import Alive
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.robot import load_robot
@@ -90,17 +91,17 @@ def test_what_blew_up_is_not_recorded(ant, parameters):
     assert np.isfinite(telemetry.positions).all()
 
 
-def test_every_kth_step_is_a_frame(ant, parameters):
+def test_every_step_tells_how_it_is_going(ant, parameters):
     times, moments = [], []
 
     def on_frame(data, moment):
         times.append(data.time)
         moments.append(moment)
 
-    telemetry = deploy(ant, parameters, seconds=0.5, seed=0, on_frame=on_frame, frame_every=4)
-    np.testing.assert_allclose(times, 4 * 0.0165 * np.arange(1, 8))
+    telemetry = deploy(ant, parameters, seconds=0.5, seed=0, on_frame=on_frame)
+    np.testing.assert_allclose(times, 0.0165 * np.arange(1, 31))
     assert [moment.time for moment in moments] == times
-    for steps, moment in zip(range(4, 30, 4), moments, strict=True):
+    for steps, moment in enumerate(moments, start=1):
         assert moment.ahead == pytest.approx(telemetry.positions[steps - 1, 0] - telemetry.start[0])
         np.testing.assert_allclose(moment.shares, telemetry.contacts[:steps].mean(axis=0))
         np.testing.assert_array_equal(moment.touching, telemetry.contacts[steps - 1])
@@ -137,7 +138,8 @@ def test_fast_robots_are_filmed(tmp_path):
     hexapod.model.opt.timestep = 0.004
     fast, gait = described(hexapod, substeps=1), hexapod.controller.initial(np.random.default_rng(0))
     assert fast.control_step == 0.004
-    film(fast, gait, seconds=0.1, seed=0, video=tmp_path / "a.gif")
+    with open_film(tmp_path / "a.gif", fast) as add:
+        deploy(fast, gait, seconds=0.1, seed=0, on_frame=partial(add, fast, ""))
     assert imageio.immeta(tmp_path / "a.gif")["duration"] == 20
 
 

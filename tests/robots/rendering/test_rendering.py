@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from adapt.damage.kinds.limbs import Lost
 from robots.errors import InvalidFileError, InvalidValueError
 from robots.rendering import video
 from robots.rendering.camera import Camera, CanvasKind, RenderingError, rendering_problem
@@ -42,7 +43,10 @@ def canvas(request: pytest.FixtureRequest) -> CanvasKind:
 
 def test_frames_show_the_state_and_nothing_else(canvas: CanvasKind) -> None:
     model = load_robot("ant").model
-    with Camera(model, **SIZE, canvas=canvas) as camera, Camera(model, **SIZE, canvas=canvas) as another:
+    broken = Lost("front_left").apply(load_robot("ant")).model
+    with Camera(model, **SIZE, canvas=canvas) as camera, Camera(broken, **SIZE, canvas=canvas) as another:
+        assert another.frame(state(broken)).any()
+        another.look_at(model)
         standing = camera.frame(state(model))
         bent = camera.frame(state(model, ankle=1.2))
         assert standing.shape == (120, 160, 3)

@@ -1,17 +1,22 @@
 """Studies of faults: protocols, episodes in which something breaks and heals, and their tables."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import imageio_ffmpeg
 import numpy as np
 import pytest
 
 from robots.controllers.foreign import POLICIES
+from robots.deployment.deployment import open_film
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
 from robots.files.records import validate
 from robots.importing.policies import with_policy
 from robots.pose import Pose
-from robots.robot import load_robot
+from robots.robot import Robot, load_robot
 from suites.faults.protocol import Protocol, read_protocol
 from suites.faults.report import FaultRecord, runs_table
 from suites.faults.suite import FaultSuite, Walker, gait_walker, policy_walker, settled
@@ -98,6 +103,42 @@ def test_a_gait_walks_less_far_while_its_motors_are_dead_and_its_table_says_so(t
     renamed = FaultSuite(walkers={"gait": standing}, protocol=faults, seeds=1)
     with pytest.raises(InvalidValueError, match="another study"):
         Study(renamed, tmp_path)
+
+
+def test_the_worst_episode_is_filmed_as_it_was_until_the_robot_fell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gait, shown, filmed, film = gait_walker(short_gaits()), list[Any](), {}, FaultSuite.film
+
+    @contextmanager
+    def noting(path: Path, robot: Robot) -> Iterator[Callable[..., None]]:
+        with open_film(path, robot) as add:
+            yield lambda *given: (shown.append(given), add(*given))
+
+    monkeypatch.setattr("suites.faults.suite.open_film", noting)
+    monkeypatch.setattr(FaultSuite, "film", lambda *of: filmed.setdefault(of[2], film(*of)))
+    faults = protocol_of(
+        {"kind": "friction", "part": "floor", "strength": 0.9, "onset": 0.1},
+        {"kind": "payload", "part": "torso", "strength": 100.0, "onset": 0.1},
+    )
+    walkers = {"gait": gait, "recovers": gait._replace(repertoire=short_gaits())}
+    suite = FaultSuite(walkers=walkers, protocol=faults, seeds=1, films=True)
+    ran = [suite.run(one, tmp_path, lambda _: None) for one in suite.plan() if one.method == "gait"]
+    recovered = [one.model_copy(update={"method": "recovers"}) for one in ran]
+    *_, page, video, other = suite.report([*ran, *recovered], tmp_path)
+    _, friction, payload = ran
+    assert payload.fell_after
+    assert payload.made < friction.made
+    assert filmed == {video: payload}  # to the last bit, while it is looked at
+    assert "[gait-worst.mp4](gait-worst.mp4)" in page.read_text()
+    assert "film" not in other.read_text()
+    steps, rest = round(payload.fell_after / gait.robot.control_step), round(1 / gait.robot.control_step)
+    assert imageio_ffmpeg.count_frames_and_secs(video)[0] == (steps + rest) // 3
+    words = [f"told to walk ahead, now\u00a0{wrong}" for wrong in ("healthy", "torso:payload@100")]
+    assert [caption for _, caption, *_ in shown] == [words[number >= 5] for number in range(steps + rest)]
+    assert [moment.fell for *_, moment in shown] == steps * [False] + rest * [True]
+    assert shown[-1][-1].time == payload.fell_after
+    assert shown[-1][-1].ahead == pytest.approx(payload.made, abs=1e-3)
 
 
 def test_what_recovers_walks_on_from_the_onset_with_the_gait_that_was_found(
