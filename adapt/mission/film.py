@@ -42,9 +42,8 @@ def filmed(
                 return
             shown = int(world.clock * _FPS) + 1  # while somebody sets the robot upright nothing is filmed
             camera.look_at(world.robot.model)
-            frame = camera.frame(world.posed_data())
             page = Image.new("RGB", (_ROBOT[0] + _MAP[0], _ROBOT[1] + _LINE), _PAPER)
-            page.paste(Image.fromarray(frame), (0, 0))
+            page.paste(Image.fromarray(camera.frame(world.posed_data())), (0, 0))
             pen = ImageDraw.Draw(page)
             pen.font = font
             _draw_map(pen, trail, request)

@@ -216,10 +216,7 @@ def open_film(path: Path, robot: Robot) -> Iterator[Callable[[Robot, str, mujoco
     every = max(_FRAME_EVERY.get(suffix, 1), least)
     width, height = _GIF_SIZE if suffix == ".gif" else _VIDEO_SIZE
     fps = 1 / (robot.control_step * every)
-    with (
-        open_video(path, fps=fps) as writer,
-        Camera(robot.model, width=width, height=height) as camera,
-    ):
+    with open_video(path, fps=fps) as writer, Camera(robot.model, width=width, height=height) as camera:
         steps = count(1)
 
         def add(robot: Robot, caption: str, data: mujoco.MjData, moment: Moment) -> None:

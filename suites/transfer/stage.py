@@ -92,7 +92,7 @@ class Stage:
         tried = [best_known, *rows]
         scores = self._scores(evaluator, self._robot(damage, number), tried, seed)
         best = max(score for row, (score, _) in scores.items() if row < len(self._repertoire))
-        thought = chooser.thought()
+        thought, parts = chooser.thought(), RobotParts(self._repertoire.robot)
         diagnosis = (chooser.diagnosis() or [("", 0.0)])[0][0]
         shares = [max(scores[row][0], 0.0) / best if best > 0 else 0.0 for row in tried]
         return {
@@ -105,14 +105,10 @@ class Stage:
             "old gait falls": scores[tried[0]][1],
             "falls": scores[rows[-1]][1],
             "falls in trials": falls,
-            "right part": legs_of(diagnosis, self._parts) == legs_of(str(damage), self._parts),
+            "right part": legs_of(diagnosis, parts) == legs_of(str(damage), parts),
             "diagnosis": diagnosis,
             "explained": float(thought.explained) if thought else 0.0,
         }
-
-    @cached_property
-    def _parts(self) -> RobotParts:
-        return RobotParts(self._repertoire.robot)
 
     @cached_property
     def _nominal(self) -> np.ndarray:
