@@ -95,7 +95,7 @@ def main(
     torch.set_num_threads(1)  # networks as small as this one are faster so, beside other work by far
     learner = find_robot(robot)
     if speed:  # to stand earns more than to fall, which forfeits all, and to walk at the speed most
-        wanted = {"target_speed": float(speed), "speed_error": -2.0, "alive": 1 + 2 * float(speed)}
+        wanted = {"target_speed": float(speed), "speed_error": -2.0, "alive": 2.5 * float(speed)}
         learner = learner.with_task(reward={"preset": "straight", **wanted})
     environment = VecNormalize(VecMonitor(Robots(learner, int(robots), randomization=randomization)))
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}

@@ -15,7 +15,7 @@ _FOLDERS = (DATA, DATA / "zoo")
 
 
 def included() -> list[str]:
-    """Names of the included repertoires, which are those of their robots; each is corrected and rehearsed."""
+    """Names of the included repertoires, each after its robot; they are corrected and rehearsed."""
     files = (path for folder in _FOLDERS for path in sorted(folder.glob("*.h5")))
     return [path.stem for path in files if not path.stem.endswith("-rehearsal")]
 

@@ -14,12 +14,14 @@ from surefoot import shipped
 from surefoot.shipped import included, recovery_folder, repertoire_path, result_files
 
 
-@pytest.mark.parametrize(("robot", "shortest"), [("ant", 20.0), ("hexapod", 1.5), ("quadruped", 4.0)])
-def test_what_is_shipped_is_whole_and_small_and_walks(robot: str, shortest: float) -> None:
-    assert robot in included()
-    file = repertoire_path(robot)
+@pytest.mark.parametrize(
+    ("name", "shortest"), [("ant", 20.0), ("hexapod", 1.5), ("quadruped", 4.0), ("quadruped-policy", 10.0)]
+)
+def test_what_is_shipped_is_whole_and_small_and_walks(name: str, shortest: float) -> None:
+    assert name in included()
+    file = repertoire_path(name)
     repertoire = read_repertoire(file)
-    assert repertoire.robot.name == robot
+    assert repertoire.robot.name == name.removesuffix("-policy")
     assert repertoire.elites.objectives.min() >= repertoire.settings.min_objective
     best = np.argmax(repertoire.elites.objectives)
     walks = Evaluator(repertoire, {"intact": repertoire.robot}).run(np.full(2, best), np.arange(2))
