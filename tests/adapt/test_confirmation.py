@@ -250,6 +250,10 @@ RUNS = {
         {0: ["-0.1"], 1: [14.0, "-0.2"], 2: ["3.7"]},
         (1, 2), (-0.1, 14, 10), {"trials": 4}, [0, 1, 2, 1], 0,
     ),
+    "nor what did worse than the old one once": (
+        {0: ["0.4", "3.0"], 1: [5.0, "2.0"]},
+        (1,), (0.5, 5), {"falls": (0.2, 0), "trials": 4}, [0, 1, 1, 0], 0,
+    ),
     "of one trial nothing is handed over": ({0: ["-0.2"]}, (1, 2), (-0.2, 4, 3), {"trials": 1}, [0], 0),
     "of three trials the one counts in which a gait walked": (
         {0: ["-0.2"], 1: ["0.3"], 2: [3.0]}, (1, 2), (-0.2, 4, 3), {"trials": 3}, [0, 1, 2], 2,
