@@ -45,7 +45,7 @@ from surefoot.keywords import asked, takes
 from surefoot.printing import console, note
 from surefoot.progress import phase_bars, training_bar
 from surefoot.resuming import Stopped, check_output, run_to_file
-from surefoot.shipped import caution, chosen, opened, repertoire_path, result_files
+from surefoot.shipped import caution, chosen, is_repertoire, opened, repertoire_path, result_files
 
 if TYPE_CHECKING:
     from adapt.rehearsal.table import Table
@@ -91,8 +91,8 @@ def train(
     """Train a repertoire, saving it as it grows. KeyboardInterrupt tells that it was interrupted.
 
     Args:
-        problem: a robot, or a `Problem` of your own; or the name of a robot or benchmark problem, or the path
-            of the YAML of your own robot.
+        problem: a robot, or a `Problem` of your own; or the name of a robot or benchmark problem, the path of
+            the YAML of your own robot, or that of a repertoire, whose robot has the same kind of controller.
         algorithm: an `Algorithm` of your own, or settings of emitters, of which there is then one each; or
             the name of an algorithm, as listed by `surefoot algorithms`.
         out: folder of the run, in which `repertoire.h5` is written; None to save nothing.
@@ -113,6 +113,8 @@ def train(
     from repertoire.training.runs import start_training
 
     folder = None if out is None else Path(out)
+    if isinstance(problem, str | Path) and is_repertoire(problem):
+        problem = load(problem).robot
     if policy is not None:
         from robots.importing.policies import with_policy
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repertoire.storage.files import RunFiles
+from robots.catalogue import known_robots
 from robots.errors import InvalidFileError
 from robots.files.atomic import file_exists
 
@@ -18,6 +19,12 @@ def included() -> list[str]:
     """Names of the included repertoires, each after its robot; they are corrected and rehearsed."""
     files = (path for folder in _FOLDERS for path in sorted(folder.glob("*.h5")))
     return [path.stem for path in files if not path.stem.endswith("-rehearsal")]
+
+
+def is_repertoire(text: str | Path) -> bool:
+    """Whether this names a repertoire, and neither a robot nor another problem."""
+    name = str(text)
+    return Path(name).suffix == ".h5" or (name in included() and name not in known_robots())
 
 
 def repertoire_path(source: str | Path) -> Path:

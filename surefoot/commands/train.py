@@ -106,9 +106,9 @@ def _walk_option(name: str) -> Decorator:
 def train(ctx: click.Context, problem: str | None, **options: Any) -> None:
     """Train a repertoire for PROBLEM, or go on with a run: `surefoot train --resume runs/ant`.
 
-    PROBLEM is the name of a robot that comes with the package, the path of the YAML of your own robot, or a
-    benchmark: sphere-N or arm-N with N parameters, e.g. sphere-100, or maze. Ctrl-C or SIGTERM saves the run,
-    which can then be resumed.
+    PROBLEM is the name of a robot that comes with the package, the path of the YAML of your own robot, that
+    of a repertoire, for whose robot and policy another one is trained, or a benchmark: sphere-N or arm-N with
+    N parameters, e.g. sphere-100, or maze. Ctrl-C or SIGTERM saves the run, which can then be resumed.
     """
     common = {key: options.pop(key) for key in _OF_THIS_PROCESS}
     folder, algorithm, out = (options.pop(key) for key in ("resume", "algorithm", "out"))

@@ -128,15 +128,13 @@ def test_deploy_films(works, work: Path) -> None:
 @pytest.mark.slow
 def test_the_demo_runs_from_start_to_end_and_draws_without_opengl(works, tmp_path: Path, monkeypatch) -> None:
     small = {
-        "TRAINING": "--hidden 8 --episode-steps 40",
-        "KEPT": 9,
         "RECOVERY": "--trials 3 --think-episodes 20 --refine 80",
         "SECONDS": 0.3,
     }
     for name, value in small.items():
         monkeypatch.setattr(demo, name, value)
     monkeypatch.setattr("robots.rendering.camera.rendering_problem", lambda: "install libegl1")
-    out = works(f"demo --out {tmp_path}/demo --evaluations 200")
+    out = works(f"demo --out {tmp_path}/demo --evaluations 40")
     made = {path.name for path in (tmp_path / "demo").iterdir()}
     assert made > {"repertoire.h5", "repertoire.png", "recovery.json", "recovery.png"}
     assert len([name for name in made if name.endswith(".mp4")]) == 3

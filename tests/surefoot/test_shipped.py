@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import surefoot
 from adapt.rehearsal.storage import read_table
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.storage.files import RunFiles
@@ -29,6 +30,13 @@ def test_what_is_shipped_is_whole_and_small_and_walks(name: str, shortest: float
     assert not walks.fell.any()
     assert read_table(RunFiles(file).rehearsal, repertoire).conditions[0] == "healthy"
     assert file.stat().st_size + RunFiles(file).rehearsal.stat().st_size < 10_000_000
+
+
+def test_another_repertoire_is_trained_for_the_robot_of_one_with_its_policy() -> None:
+    settings = {"evaluations": 8, "emitters": 1, "batch_size": 8, "episode_steps": 20, "threads": 1}
+    trained = surefoot.train("quadruped-policy", **settings)
+    assert list(trained.robot.description.controller.files) == ["ppo-slow.onnx"]
+    assert surefoot.train(shipped.DATA / "hexapod.h5", **settings).robot.name == "hexapod"
 
 
 def test_names_folders_and_files_lead_to_repertoires(work: Path) -> None:
