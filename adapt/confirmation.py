@@ -14,9 +14,10 @@ otherwise                                                              what the 
 =====================================================================  =====================================
 
 It is time once the selector is satisfied, or nothing but kept trials, or a single fall, is left. Candidates
-are the gaits that walked upright and of which more is expected than of the incumbent; the first that is not
-decided against is confirmed. How it stands (`_turn`, `Confirmation.passed`), again by the first line that
-holds, where n is the number of confirmation trials, and "better" means by more than the standard error:
+are the gaits that walked upright, or got somewhere where the incumbent failed, and of which more is expected
+than of it; the first that is not decided against is confirmed. How it stands (`_turn` and
+`Confirmation.passed`), again by the first line that holds, where n is the number of confirmation trials, and
+"better" means by more than the standard error:
 
 =====================================================================  ============  ======================
 Comparison of a candidate with the incumbent                           Trials go on  It is handed over
@@ -183,8 +184,7 @@ class ConfirmedSearch:
         """How the candidates compare with the incumbent."""
         predicted, means = self.predicted, self.selector.means()
         rows = [row for row, mean in means.items() if row != self.incumbent and mean > self._nowhere]
-        always_fell = self._tried[self.incumbent].falls == 1
-        rows = [row for row in rows if always_fell or self._tried[row].falls < 1]
+        rows = [row for row in rows if self._failed or self._tried[row].falls < 1]
         if not rows:
             return {}
         recommended, expected = self.selector.recommendation(), predicted[self.incumbent]
@@ -285,7 +285,8 @@ class ConfirmedSearch:
         if not comparison.falls_instead or not comparison.better:
             return False
         left = self._left - self._replays
-        return comparison.trials[1] > 0 and 2 * comparison.falls[0] <= comparison.trials[0] + left
+        compared = self.failing or comparison.trials[1] > 0
+        return compared and 2 * comparison.falls[0] <= comparison.trials[0] + left
 
     @property
     def _left(self) -> int:

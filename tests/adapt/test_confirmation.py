@@ -302,6 +302,15 @@ RUNS = {
     "a little more is no reason to begin anew": (
         {0: ["0"], 1: [6.0, 3.5], 2: [5.0]}, (1, 2), (0, 6, 5), {}, [0, 1, 2, 1, 1, 1], 1,
     ),
+    "what got far and fell is tried again where the incumbent stands still": (
+        {0: [0.0], 1: ["6.0", 6.0]}, (1,), (0.0, 6.0), {"trials": 5}, [0, 1, 1], 1,
+    ),
+    "and once more after its second fall": (
+        {0: [0.0], 1: ["6.0", "6.0", 6.0]}, (1,), (0.0, 6.0), {"trials": 5}, [0, 1, 1, 1], 1,
+    ),
+    "but it is not handed over if it always falls": (
+        {0: [0.0], 1: ["6.0"]}, (1,), (0.0, 6.0), {"trials": 5}, [0, 1, 1, 1], 0,
+    ),
     "a fall that nobody expects may have been chance": (
         {0: ["0.4", 0.5], 1: [2.0]}, (1,), (0.5, 2), {"falls": (0.2, 0)}, [0, 1, 1, 0, 1, 0], 1,
     ),
