@@ -301,7 +301,7 @@ def _compiled(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
 
 
 def strip(spec: mujoco.MjSpec, description: Description) -> None:
-    """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes.
+    """Delete geoms without mass and contact, which MuJoCo would place in every step, and what colours need.
 
     What pairs of contacts, sensors or tendons refer to stays.
     """
@@ -317,6 +317,8 @@ def strip(spec: mujoco.MjSpec, description: Description) -> None:
     for mesh in list(spec.meshes):
         if mesh.name not in used:
             spec.delete(mesh)
+    for texture in spec.textures:  # they take megabytes of a compiled model, and most of the time
+        texture.width = texture.height = 1
 
 
 def knows_halves(model: mujoco.MjModel) -> bool:

@@ -68,6 +68,7 @@ def test_pictures_change_no_motion(drafted: Path, monkeypatch: pytest.MonkeyPatc
             ends.append(data.qpos.copy())
     for end in ends[1:]:
         np.testing.assert_array_equal(end, ends[0])
+    assert robot.physics.ntexdata < 100 < robot.model.ntexdata, "what is simulated holds no pictures"
 
 
 def test_what_the_mjcf_brings_is_kept(tmp_path: Path) -> None:
