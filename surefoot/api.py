@@ -454,7 +454,7 @@ def strengthen(
         progress: whether to show a bar, and what came of each search.
 
     Returns:
-        The repertoire with what was found as specialists; the same if nothing was, which is then not saved.
+        The repertoire with what was found as specialists; the same if nothing was.
     """
     from adapt.selectors.catalogue import find_table
     from adapt.strengthening import Strengthening
@@ -487,7 +487,7 @@ def strengthen(
 
     def save() -> Repertoire:
         stronger = work.strengthened()
-        if out is not None and stronger is not repertoire:
+        if out is not None:
             _save_rehearsed(stronger, work, Path(out), progress=progress, threads=threads)
         return stronger
 
@@ -503,6 +503,11 @@ def _save_rehearsed(
     from adapt.rehearsal.table import widen
 
     path, table = RunFiles(out).rehearsal, work.table
+    if stronger is work.repertoire:
+        known = {"seed": table.seed, "randomization": table.randomization}
+        write_table(path, table, known | {"repertoire": fingerprint(stronger)})
+        write_repertoire(out, stronger)
+        return
     new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
     alone = replace(stronger, elites=new, specialists=None, spread=None)
     drawn = None if table.randomization == "none" else work.randomization

@@ -8,6 +8,7 @@ import click
 import surefoot
 from adapt.requests import StrengtheningRequest
 from repertoire.storage.files import RunFiles
+from robots.words import counted
 from surefoot.commands.console import (
     AnyPath,
     RepertoireFile,
@@ -48,9 +49,5 @@ def strengthen(file: Path, damages: Path, out: Path, request: StrengtheningReque
     repertoire = surefoot.load(file)
     library = None if damages == Path("library") else read_damages(damages, repertoire.robot)
     stronger = surefoot.strengthen(file, library, **dict(request), out=out, **options, progress=True)
-    added = len(stronger) - len(repertoire)
-    if not added:
-        console.print(f"no search found a better gait: {out} was not written")
-        return
-    new = f"{added} specialist{'s' * (added > 1)}"
+    new = counted(len(stronger) - len(repertoire), "specialist")
     console.print(f"saved {out} with {new}, and {RunFiles(out).rehearsal}; see surefoot show {out}")

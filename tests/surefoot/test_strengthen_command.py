@@ -37,6 +37,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_where_no_search_finds_a_better_gait_the_output_is_what_there_was(
+    works, folder: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(strengthening.Strengthening, "found", ())
+    out = works(f"{LINE} same.h5 --damages few.yaml")
+    assert "saved same.h5 with 0 specialists" in out
+    same, old = read_repertoire(Path("same.h5")), read_repertoire(Path("gaits.h5"))
+    np.testing.assert_array_equal(same.gaits.solutions, old.gaits.solutions)
+    known = read_table(Path("gaits-rehearsal.h5"), old)
+    np.testing.assert_array_equal(read_table(Path("same-rehearsal.h5"), same).falls, known.falls)
+
+
 @pytest.mark.slow
 def test_strengthens_reports_saves_and_goes_on_where_it_was(run, works, folder: Path, monkeypatch) -> None:
     before, make = names(folder), RefinementSettings.refine
