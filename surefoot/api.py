@@ -504,8 +504,8 @@ def _save_rehearsed(
 
     path, table = RunFiles(out).rehearsal, work.table
     if stronger is work.repertoire:
-        known = {"seed": table.seed, "randomization": table.randomization}
-        write_table(path, table, known | {"repertoire": fingerprint(stronger)})
+        known = {"repertoire": fingerprint(stronger), "randomization": table.randomization}
+        write_table(path, table, known if table.seed is None else {**known, "seed": table.seed})
         write_repertoire(out, stronger)
         return
     new = stronger.gaits.take(np.arange(len(work.repertoire), len(stronger)))
