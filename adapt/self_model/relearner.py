@@ -8,6 +8,7 @@ from adapt.damage.damage import Damage
 from adapt.evidence import evidence_of
 from adapt.records import RefinedGait
 from adapt.rehearsal.table import Table, tabulate
+from adapt.relearning.refinement import Refinement
 from adapt.self_model.twin import Run, Twin
 from robots.randomization import randomised
 from robots.robot import Robot
@@ -19,11 +20,13 @@ _MODELS = 8  # drawn from what is believed
 class Relearner:
     """Searches for better gaits on what is believed to be wrong.
 
-    `on_progress` is called with the share of a search that is done.
+    A search goes on from where the one before ended, if that was for the same damages. `on_progress` is
+    called with the share of a search that is done.
     """
 
     def __init__(self, twin: Twin, *, seed: int, on_progress: Callable[[float], None] | None = None) -> None:
         self._twin, self._seed, self._on_progress, self.searches = twin, seed, on_progress, 0
+        self._last: tuple[list[str], Refinement, int] | None = None  # damages, what was found, its parent
 
     def refine(self, causes: Sequence[tuple[Damage, float]], rows: Sequence[int]) -> RefinedGait | None:
         """Refine the best of the gaits in some rows; None if that finds none that is better.
@@ -33,9 +36,13 @@ class Relearner:
         thinking, twin = self._twin.thinking, self._twin
         assert thinking.refinement is not None
         damages = _in_proportion(causes)
-        found = thinking.refinement.refine(
+        refiner, starts, believed = thinking.refinement, twin.solutions(rows), [*map(str, damages)]
+        if self._last and self._last[0] == believed and self._last[1].reached:
+            mean, sigma = self._last[1].reached
+            refiner, starts, rows = refiner.part(1, 1, sigma), mean[None], [self._last[2]]
+        found = refiner.refine(
             self._models(damages),
-            twin.solutions(rows),
+            starts,
             objective=thinking.aim,
             seed=self._seed,
             number=self.searches,
@@ -43,7 +50,7 @@ class Relearner:
             on_progress=self._on_progress,
             hurried=thinking.hurried,
         )
-        self.searches += 1
+        self.searches, self._last = self.searches + 1, (believed, found, rows[found.start])
         twin.episodes += found.episodes
         if found.score <= found.before:
             return None
@@ -54,7 +61,7 @@ class Relearner:
             score=found.score,
             before=found.before,
             episodes=found.episodes,
-            believed=tuple(dict.fromkeys(map(str, damages))),
+            believed=tuple(dict.fromkeys(believed)),
             fall=found.fall,
         )
 
