@@ -20,13 +20,14 @@ _MODELS = 8  # drawn from what is believed
 class Relearner:
     """Searches for better gaits on what is believed to be wrong.
 
-    A search goes on from where the one before ended, if that was for the same damages. `on_progress` is
-    called with the share of a search that is done.
+    A search goes on from where the one before ended, if that found nothing for the same damages.
+    `on_progress` is called with the share of a search that is done.
     """
 
     def __init__(self, twin: Twin, *, seed: int, on_progress: Callable[[float], None] | None = None) -> None:
         self._twin, self._seed, self._on_progress, self.searches = twin, seed, on_progress, 0
-        self._last: tuple[list[str], Refinement, int] | None = None  # damages, what was found, its parent
+        # of a search that found nothing better: the damages, where it stands, and where it started
+        self._vain: tuple[list[str], Refinement, int] | None = None
 
     def refine(self, causes: Sequence[tuple[Damage, float]], rows: Sequence[int]) -> RefinedGait | None:
         """Refine the best of the gaits in some rows; None if that finds none that is better.
@@ -37,9 +38,9 @@ class Relearner:
         assert thinking.refinement is not None
         damages = _in_proportion(causes)
         refiner, starts, believed = thinking.refinement, twin.solutions(rows), [*map(str, damages)]
-        if self._last and self._last[0] == believed and self._last[1].reached:
-            mean, sigma = self._last[1].reached
-            refiner, starts, rows = refiner.part(1, 1, sigma), mean[None], [self._last[2]]
+        if self._vain and self._vain[0] == believed and self._vain[1].reached:
+            mean, sigma = self._vain[1].reached
+            refiner, starts, rows = refiner.part(1, 1, sigma), mean[None], [self._vain[2]]
         found = refiner.refine(
             self._models(damages),
             starts,
@@ -50,9 +51,10 @@ class Relearner:
             on_progress=self._on_progress,
             hurried=thinking.hurried,
         )
-        self.searches, self._last = self.searches + 1, (believed, found, rows[found.start])
+        self.searches, self._vain = self.searches + 1, None
         twin.episodes += found.episodes
         if found.score <= found.before:
+            self._vain = believed, found, rows[found.start]
             return None
         return RefinedGait(
             solution=found.solution,

@@ -43,25 +43,26 @@ def test_models_are_drawn_in_proportion_and_one_that_is_certain_only_once(causes
     assert [robot.modifications[-1].label for robot in seen] == models
 
 
-def test_a_search_goes_on_from_where_the_one_before_ended_if_that_was_for_the_same_damages(monkeypatch):
-    searches = []
+def test_a_search_goes_on_from_where_one_for_the_same_damages_ended_that_found_nothing(monkeypatch):
+    searches, scores = [], iter([0.0, 1.0, 1.0, 0.0, 1.0])
 
     def searched(settings, robots, solutions, **arguments):
         searches.append((settings, solutions))
         start, reached = len(solutions) - 1, np.full_like(solutions[0], 7)
-        return Refinement(solutions[start] + 1, start, 1.0, 0.0, episodes=5, reached=(reached, 0.3))
+        return Refinement(solutions[start] + 1, start, next(scores), 0.0, episodes=5, reached=(reached, 0.3))
 
     monkeypatch.setattr(RefinementSettings, "refine", searched)
     one = relearner()
-    found = [
-        one.refine([(cause, 1.0)], rows) for cause, rows in ((LOST, [4, 2]), (LOST, [0]), (DEAD, [0, 1]))
-    ]
-    assert [gait.parent for gait in found] == [2, 2, 1]
-    assert [len(solutions) for _, solutions in searches] == [2, 1, 2]
-    (first, _), (second, reached), (other, _) = searches
+    assert one.refine([(LOST, 1.0)], [4, 2]) is None
+    assert one.refine([(LOST, 1.0)], [0]).parent == 2
+    assert one.refine([(LOST, 1.0)], [0, 1]).parent == 1, "after a search that found something"
+    assert one.refine([(LOST, 1.0)], [0, 1]) is None
+    assert one.refine([(DEAD, 1.0)], [0, 3]).parent == 3, "for something else"
+    assert [len(solutions) for _, solutions in searches] == [2, 1, 2, 2, 2]
+    (first, _), (second, reached), *others = searches
     assert (reached == 7).all()
     assert (second.sigma0, second.short_until, second.episodes) == (0.3, (1.0, 0), first.episodes)
-    assert other == first
+    assert all(settings == first for settings, _ in others)
 
 
 def test_a_gait_is_rehearsed_as_the_others_were() -> None:
