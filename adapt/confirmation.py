@@ -27,7 +27,7 @@ better, but mostly falls instead; the trials left may change that      yes      
 better by less than three errors                                       yes, in turn  yes, if none is left
 fewer than n trials of either                                          yes, in turn  if better, or safer
 safer: the incumbent always failed, and the candidate never fell or,   no            yes
-with no trial left, at times walked upright and always did better
+with no trial left, at times walked upright and did better on average
 otherwise                                                              no            no
 =====================================================================  ============  ======================
 
@@ -215,7 +215,7 @@ class ConfirmedSearch:
         new = gait.confirming
         old = incumbent.confirming or (incumbent.outcomes if self.failing or not self._left else [])
         best_of_old = max(_objectives(incumbent.outcomes), default=math.inf)
-        farther = gait.falls < 1 and min(_objectives(gait.outcomes)) > best_of_old
+        farther = gait.falls < 1 and float(np.mean(_objectives(gait.outcomes))) > best_of_old
         safer = (
             self._nowhere > -math.inf
             and (gait.falls == 0 or (farther and self.selector.spent() is not None))

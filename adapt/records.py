@@ -109,7 +109,7 @@ class Confirmation:
         falls: how many of these ended in a fall; of the incumbent's other trials if they stand for them.
         difference: of their mean objectives in these trials; None if nothing can be compared.
         safer: whether the incumbent always fell or got nowhere, more than once or as expected, and it never
-            fell or, with no trial left, walked upright now and then and always did better.
+            fell or, with no trial left, walked upright now and then and did better on average.
     """
 
     row: int
