@@ -17,6 +17,9 @@ from robots.errors import InvalidValueError
 from robots.files.records import Finite, Positive, Record
 
 _UNLIMITED = 1e9
+# Initial step sizes of searches: smaller ones found gaits of four legs that fell. On two legs a robot has to
+# keep its balance, and with the larger one hardly any gait does
+_STEP, _BALANCING = 0.4, 0.05
 
 
 class Observed(Record):
@@ -137,6 +140,7 @@ class PolicyDescription(ControllerDescription):
             else None,
             checksum=hashlib.sha256(plant.files.get(self.onnx, self.function.encode())).hexdigest()[:8],
             observation_dim=len(entries),
+            sigma0=_STEP if len(plant.legs) > 2 else _BALANCING,
         )
 
     def _network(self, plant: Plant, inputs: int, outputs: int) -> Network | Called:

@@ -193,9 +193,8 @@ class Residual(Controller):
     mirror: Mirror | None  # of the numbers that the policy sees and of the joints; None if nobody knows
     checksum: str  # of the policy
     observation_dim: int
+    sigma0: float
 
-    sigma0 = 0.4
-    step_sizes = (0.4, 0.4)
     walks_first = blends = True
     kernel = staticmethod(_act)
 
@@ -211,6 +210,11 @@ class Residual(Controller):
         inputs, arrays = self.inputs, (self.places, self.home, self.reach, self.told, self.legs)
         numbers = (inputs.seen, self.control_step, self.mirror is None)
         return self.checksum, *numbers, *(part.tobytes() for part in (inputs.rows, inputs.factors, *arrays))
+
+    @property
+    def step_sizes(self) -> tuple[float, float]:  # type: ignore[override]
+        """See `Controller`: those of a training."""
+        return self.sigma0, self.sigma0
 
     @property
     def action_dim(self) -> int:  # type: ignore[override]

@@ -263,6 +263,14 @@ def linear(seen: np.ndarray) -> np.ndarray:
     return seen[:, :JOINTS]
 
 
+@pytest.mark.parametrize(("robot", "step"), [("walker", 0.05), ("quadruped", 0.4)])
+def test_searches_for_a_robot_that_has_to_keep_its_balance_begin_with_small_steps(robot: str, step: float):
+    whole = load_robot(robot)
+    joints = len(whole.description.joints)
+    controller = with_policy(whole, lambda seen: np.zeros((len(seen), joints), np.float32), "sb3").controller
+    assert (controller.sigma0, controller.step_sizes) == (step, (step, step))
+
+
 def test_a_function_is_a_policy_whose_gaits_walk_break_and_are_read_again(tmp_path: Path) -> None:
     weights = np.vstack([np.eye(JOINTS), np.zeros((48 - JOINTS, JOINTS))]).astype(np.float32)
     nodes = [("Tanh", ["obs"], ["a"], {}), ("Gemm", ["a", "w", "b"], ["y"], {})]
