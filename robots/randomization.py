@@ -33,8 +33,12 @@ def draw_models(robot: Robot, randomization: Randomization) -> list[Robot]:
     return [randomised(robot, seed, randomization) for seed in seeds]
 
 
-def randomised(robot: Robot, seed: int | np.random.SeedSequence, randomization: Randomization = GAP) -> Robot:
-    """Draw one model of a robot, which is not damaged yet, by a seed."""
+def randomised(
+    robot: Robot, seed: int | np.random.SeedSequence, randomization: Randomization | None = GAP
+) -> Robot:
+    """Draw one model of a robot, which is not damaged yet, by a seed; None leaves it as it is."""
+    if randomization is None:
+        return robot
     label = f"gap@{seed}" if isinstance(seed, int) else f"model {seed.spawn_key[-1]} of {randomization}"
     return model_of(robot, draw(robot, np.random.default_rng(seed), randomization), label)
 

@@ -23,8 +23,7 @@ def included() -> list[str]:
 
 def is_repertoire(text: str | Path) -> bool:
     """Whether this names a repertoire, and neither a robot nor another problem."""
-    name = str(text)
-    return Path(name).suffix == ".h5" or (name in included() and name not in known_robots())
+    return Path(text).suffix == ".h5" or str(text) in {*included()}.difference(known_robots())
 
 
 def repertoire_path(source: str | Path) -> Path:

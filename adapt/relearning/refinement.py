@@ -221,7 +221,8 @@ class _Search:
 
     def _strategy(self, solution: np.ndarray) -> Strategy:
         settings, controller = self.settings, self.robots[0].controller
-        sigma = settings.sigma0 or float(np.clip(settings.scale * solution.std(), *controller.step_sizes))
+        sizes = controller.step_sizes or (controller.sigma0, controller.sigma0)
+        sigma = settings.sigma0 or float(np.clip(settings.scale * solution.std(), *sizes))
         kind, size = ("cma-es", 16) if len(solution) <= settings.small else ("lm-ma-es", 40)
         (mean,) = controller.bounded(solution[None]).astype(np.float64)
         strategy = STRATEGIES[settings.strategy or kind]

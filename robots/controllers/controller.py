@@ -55,7 +55,7 @@ class Controller(ABC):
         observation_dim: number of inputs, o.
         action_dim: number of outputs, a.
         sigma0: initial step size that suits a search among such controllers.
-        step_sizes: least and greatest step size with which a search begins that refines a gait.
+        step_sizes: least and greatest step size of a search that refines a gait; None for `sigma0`.
         tries: how many initial controllers a search compares, to start from the best of them.
         closed_loop: whether actions depend on observations.
         walks_first: whether an `initial` one walks already, as a policy that others trained does.
@@ -69,7 +69,7 @@ class Controller(ABC):
     observation_dim: int
     action_dim: int
     sigma0: float
-    step_sizes: ClassVar[tuple[float, float]] = (0.005, 0.05)
+    step_sizes: ClassVar[tuple[float, float] | None] = (0.005, 0.05)
     tries: int = 1
     closed_loop: ClassVar[bool] = True
     layers: tuple[int, ...] = ()

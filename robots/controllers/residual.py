@@ -195,6 +195,7 @@ class Residual(Controller):
     observation_dim: int
     sigma0: float
 
+    step_sizes = None
     walks_first = blends = True
     kernel = staticmethod(_act)
 
@@ -210,11 +211,6 @@ class Residual(Controller):
         inputs, arrays = self.inputs, (self.places, self.home, self.reach, self.told, self.legs)
         numbers = (inputs.seen, self.control_step, self.mirror is None)
         return self.checksum, *numbers, *(part.tobytes() for part in (inputs.rows, inputs.factors, *arrays))
-
-    @property
-    def step_sizes(self) -> tuple[float, float]:  # type: ignore[override]
-        """See `Controller`: those of a training."""
-        return self.sigma0, self.sigma0
 
     @property
     def action_dim(self) -> int:  # type: ignore[override]

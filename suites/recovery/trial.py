@@ -65,8 +65,7 @@ class DamagedRobot:
 
     @cached_property
     def _whole(self) -> Robot:
-        robot = self.repertoire.robot
-        return randomised(robot, self.seed, self.gap) if self.gap else robot
+        return randomised(self.repertoire.robot, self.seed, self.gap)
 
     @cached_property
     def _damaged(self) -> Robot:

@@ -134,7 +134,7 @@ class TwelveSuite(RecordSuite):
             trial.damage,
             self.request.model_copy(update=changes),
             table=self.library if entry.takes_table else None,
-            robot=self._whole(self.repertoire, seed),
+            robot=randomised(self.repertoire.robot, seed, self.gap),
             backend=self.backend,
             on_trial=on_trial,
         )
@@ -161,7 +161,7 @@ class TwelveSuite(RecordSuite):
         self, trial: TwelveTrial, seed: int, report: Callable[[float], None]
     ) -> dict[str, Any]:
         """What the best gait of all, or the prepared policy, walks."""
-        robot = self._whole(self.repertoire, seed)
+        robot = randomised(self.repertoire.robot, seed, self.gap)
         broken = trial.damage.apply(robot)
         intact = self._evaluator(self.repertoire, robot)
         incumbent = find_incumbent(intact, seed=seed)
@@ -189,7 +189,7 @@ class TwelveSuite(RecordSuite):
         self, repertoire: Repertoire, damage: Damage, row: int, seed: int, refined: Sequence[np.ndarray] = ()
     ) -> dict[str, float]:
         """What a gait does on the damaged robot."""
-        own = self._evaluator(repertoire, damage.apply(self._whole(repertoire, seed)))
+        own = self._evaluator(repertoire, damage.apply(randomised(repertoire.robot, seed, self.gap)))
         for solution in refined:
             own.add(solution[None])
         walked = fresh_episodes(own, row, seed)
@@ -198,11 +198,6 @@ class TwelveSuite(RecordSuite):
             "falls_after": float(np.mean(walked.fell)),
             "aside": float(np.abs(walked.lateral).mean()),
         }
-
-    def _whole(self, repertoire: Repertoire, seed: int) -> Robot:
-        """The robot of a recovery, before anything broke, with the controllers of a repertoire."""
-        robot = repertoire.robot
-        return randomised(robot, seed, self.gap) if self.gap else robot
 
     def _evaluator(self, repertoire: Repertoire, robot: Robot) -> Evaluator:
         return Evaluator(repertoire, {"any": robot}, backend=self.backend)

@@ -13,14 +13,13 @@ ROBOT = "quadruped-policy"
 _EVALUATIONS = 2_000
 RECOVERY = "--trials 5 --refine 1500"
 SECONDS = 8.0  # of a film
-_BREAKS = "back_left:dead"
 
 
 @click.command()
 @click.option("--out", type=AnyPath, default=Path("demo"), show_default=True, help="Folder for the results.")
 @click.option(
     "--damage",
-    default=_BREAKS,
+    default="back_left:dead",
     show_default=True,
     metavar="DAMAGE",
     help="What breaks; see `surefoot damages`.",
