@@ -28,7 +28,7 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	touch $@
 
-demo: $(INSTALLED) ## train gaits around a policy, break a leg, walk on: about 3 minutes, results in demo/
+demo: $(INSTALLED) ## train gaits around a policy, break a leg, walk on: about 2 minutes, results in demo/
 	$(BIN)/surefoot demo --out demo --overwrite
 
 test: $(INSTALLED) ## run the tests, but for those of test-slow
