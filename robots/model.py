@@ -301,9 +301,9 @@ def _compiled(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
 
 
 def strip(spec: mujoco.MjSpec, description: Description) -> None:
-    """Delete geoms without mass and contact, which MuJoCo would place in every step, and what colours need.
+    """Delete geoms without mass and contact, which MuJoCo would place in every step, and their meshes.
 
-    What pairs of contacts, sensors or tendons refer to stays.
+    What pairs of contacts, sensors or tendons refer to stays, and textures shrink to a pixel.
     """
     kept = {description.floor, *(sole for soles in description.feet.values() for sole in soles)}
     kept |= {name for pair in spec.pairs for name in (pair.geomname1, pair.geomname2)}

@@ -39,7 +39,7 @@ class Relearner:
         damages = _in_proportion(causes)
         refiner, starts, believed = thinking.refinement, twin.solutions(rows), [*map(str, damages)]
         if self._vain and self._vain[0] == believed and self._vain[1].reached:
-            mean, sigma = self._vain[1].reached
+            mean, sigma = self._vain[1].reached  # of which the next part follows, as of a longer search
             refiner, starts, rows = refiner.part(1, 1, sigma), mean[None], [self._vain[2]]
         found = refiner.refine(
             self._models(damages),
