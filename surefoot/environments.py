@@ -5,9 +5,10 @@ import surefoot.environments
 
 gymnasium.make("surefoot/QDAnt-v0", damage="front_left:lost")
 gymnasium.make("surefoot/Robot-v0", robot="my_robot.yaml", damage="left:dead")
-gymnasium.make_vec("surefoot/QDAnt-v0", num_envs=32)
+gymnasium.make_vec("surefoot/QDAnt-v0", num_envs=32, damage=[None, "front_left:lost"])
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,19 @@ def make_environment(
 
 
 def make_vector_environment(
-    robot: Robot | str | Path, num_envs: int = 1, *, damage: Damage | str | None = None, **options: Any
+    robot: Robot | str | Path,
+    num_envs: int = 1,
+    *,
+    damage: Damage | str | Sequence[Damage | str | None] | None = None,
+    **options: Any,
 ) -> VectorWalkingEnvironment:
     """Make so many environments of a robot that are simulated together, see `make_environment`.
 
-    The options are the other arguments of `VectorWalkingEnvironment`.
+    Of several damages the robots have one each, in turn; None is a whole robot. The options are the other
+    arguments of `VectorWalkingEnvironment`.
     """
-    return VectorWalkingEnvironment(_damaged(robot, damage), num_envs, **options)
+    damages = damage if isinstance(damage, Sequence) and not isinstance(damage, str) else [damage]
+    return VectorWalkingEnvironment([_damaged(robot, one) for one in damages], num_envs, **options)
 
 
 def _damaged(robot: Robot | str | Path, damage: Damage | str | None) -> Robot:

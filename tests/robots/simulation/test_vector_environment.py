@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from adapt.damage.text import parse_damage
 from robots.errors import InvalidValueError
 from robots.randomization import draw_models, read_randomization
 from robots.robot import load_robot
 from robots.simulation.environment import WalkingEnvironment
 from robots.simulation.vector_environment import VectorWalkingEnvironment
+from surefoot.environments import make_vector_environment
 
 pytestmark = pytest.mark.slow  # the kernel for many robots takes long to compile
 
@@ -55,6 +57,21 @@ def test_robots_may_be_models_that_differ() -> None:
     apart = SyncVectorEnv([lambda model=models[n % 2]: WalkingEnvironment(model) for n in range(COUNT)])
     for one, other in zip(played(together, 9), played(apart, 9), strict=True):
         np.testing.assert_array_equal(one[0], other[0])
+
+
+def test_robots_may_be_broken_in_several_ways() -> None:
+    robots = [ROBOT, parse_damage("leg:weak@0.3", ROBOT).apply(ROBOT)]
+    text = "mass=0.5:1.5,models=2"
+    models = [draw_models(robot, read_randomization(text, robot)) for robot in robots]
+    apart = SyncVectorEnv([lambda n=n: WalkingEnvironment(models[n % 2][n // 2 % 2]) for n in range(COUNT)])
+    for together in (
+        VectorWalkingEnvironment(robots, COUNT, randomization=text),
+        make_vector_environment(ROBOT, COUNT, damage=[None, "leg:weak@0.3"], randomization=text),
+    ):
+        for one, other in zip(played(together, 9), played(apart, 9), strict=True):
+            np.testing.assert_array_equal(one[0], other[0])
+    with pytest.raises(InvalidValueError, match="same numbers of observations"):
+        VectorWalkingEnvironment([ROBOT, "walker"], COUNT)
 
 
 def test_gymnasiums_wrappers_take_it() -> None:
