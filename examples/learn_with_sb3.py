@@ -1,11 +1,12 @@
 """PPO of Stable-Baselines3 on many robots that are simulated together, and its policy as an ONNX file.
 
 pip install stable-baselines3 onnx onnxscript
-python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE] [RANDOMIZATION] [SPEED]
+python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE] [RANDOMIZATION] [SPEED] [DAMAGES]
 
 ROBOT is the name of a robot or the path of the YAML of your own. RANDOMIZATION is `default`, or ranges such
 as `mass=0.8:1.2,delay=0:1`, and makes robots that differ. With a SPEED [m/s] the policy learns to walk ahead
-at it; without one it learns what the robot is rewarded for, which may be to run.
+at it; without one it learns what the robot is rewarded for, which may be to run. DAMAGES is a YAML list of
+them: then the robots are broken in these ways in turn, and two of each round are whole.
 """
 
 import sys
@@ -20,6 +21,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 import surefoot.environments  # noqa: F401 (registers them)
+from adapt.damage.text import read_damages
 from robots.robot import Robot, find_robot
 
 
@@ -90,6 +92,7 @@ def main(
     file: str = "",
     randomization: str = "none",
     speed: str = "",
+    damages: str = "",
 ) -> None:
     """Learn, print the mean return of an episode of each robot before and after, and write the policy."""
     torch.set_num_threads(1)  # networks as small as this one are faster so, beside other work by far
@@ -97,7 +100,10 @@ def main(
     if speed:  # to stand earns more than to fall, which forfeits all, and to walk at the speed most
         wanted = {"target_speed": float(speed), "speed_error": -2.0, "alive": 2.5 * float(speed)}
         learner = learner.with_task(reward={"preset": "straight", **wanted})
-    environment = VecNormalize(VecMonitor(Robots(learner, int(robots), randomization=randomization)))
+    broken = [None, None, *read_damages(damages, learner)] if damages else None
+    environment = VecNormalize(
+        VecMonitor(Robots(learner, int(robots), randomization=randomization, damage=broken))
+    )
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
     small: Any = {"net_arch": [64, 64], "log_std_init": -1.0}
     model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)
