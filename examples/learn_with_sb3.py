@@ -105,7 +105,7 @@ def main(
         VecMonitor(Robots(learner, int(robots), randomization=randomization, damage=broken))
     )
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
-    small: Any = {"net_arch": [64, 64], "log_std_init": -1.0}
+    small: Any = {"net_arch": [128, 64] if broken else [64, 64], "log_std_init": -1.0}
     model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)
     before = evaluate_policy(model, environment, int(robots))[0]
     model.learn(int(steps))

@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium
 
-from adapt.damage.damage import Damage
+from adapt.damage.damage import Combination, Damage
 from adapt.damage.text import parse_damage
 from robots.catalogue import known_robots
 from robots.robot import Robot, find_robot
@@ -52,8 +52,10 @@ def make_vector_environment(
     Of several damages the robots have one each, in turn; None is a whole robot. The options are the other
     arguments of `VectorWalkingEnvironment`.
     """
+    robot = robot if isinstance(robot, Robot) else find_robot(robot)
     damages = damage if isinstance(damage, Sequence) and not isinstance(damage, str) else [damage]
-    return VectorWalkingEnvironment([_damaged(robot, one) for one in damages], num_envs, **options)
+    changes = [(Combination() if one is None else parse_damage(one, robot)).apply for one in damages]
+    return VectorWalkingEnvironment(robot, num_envs, changes=changes, **options)
 
 
 def _damaged(robot: Robot | str | Path, damage: Damage | str | None) -> Robot:

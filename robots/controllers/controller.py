@@ -218,12 +218,9 @@ class ControllerDescription(Kind, ABC):
 
     Attributes:
         files: names of the files that belong to it, in the folder of the YAML.
-        misses_joints_at_home: whether controllers see joints that are lost where they are at the start, and
-            not in the middle of their range.
     """
 
     files: ClassVar[tuple[str, ...]] = ()
-    misses_joints_at_home: ClassVar[bool] = False
 
     @abstractmethod
     def build(self, plant: Plant) -> Controller:

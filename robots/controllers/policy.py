@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -82,10 +82,11 @@ class PolicyDescription(ControllerDescription):
             where actions are those of the robot, from -1 to 1.
         command: what it can be told.
         mirror: what becomes of its inputs and of the joints in a mirror.
+        lost_joints: where it sees joints that are lost: at the start, or in the middle of their range, as
+            environments show them.
     """
 
     kind = "policy"
-    misses_joints_at_home = True
     onnx: Annotated[str, Field(pattern=r"^[^/\\:]*$")] = ""
     function: str = ""
     observes: Annotated[tuple[Observed, ...], Field(min_length=1)]
@@ -94,6 +95,7 @@ class PolicyDescription(ControllerDescription):
     scale: Finite | tuple[Finite, ...] | None = 0.5
     command: Range = Range()
     mirror: tuple[Images, Images] | None = None
+    lost_joints: Literal["start", "middle"] = "start"
 
     @property
     def files(self) -> tuple[str, ...]:  # type: ignore[override]

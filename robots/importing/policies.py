@@ -290,5 +290,5 @@ MAPS: Mapping[str, Callable[[_Given], dict[str, Any]]] = {
     "unitree_rl_lab": _unitree,
     "legged_gym": _legged_gym,
     # trained on an environment of ours: observations and actions as they are
-    "sb3": lambda _: {"controller": {"observes": ["observation"], "scale": None}},
+    "sb3": lambda _: {"controller": {"observes": ["observation"], "scale": None, "lost_joints": "middle"}},
 }

@@ -260,9 +260,8 @@ def _joints(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in names]
     motors = [motor_of(model, name) for name in names]
     middle, half_range = robot.joint_middles, robot.joint_half_ranges
-    gone = (
-        {name: robot.start_of(name) for name in names} if description.controller.misses_joints_at_home else {}
-    )
+    at_start = getattr(description.controller, "lost_joints", "middle") == "start"
+    gone = {name: robot.start_of(name) for name in names} if at_start else {}
     fixed = [robot.faults.fixed.get(name, gone.get(name, np.nan)) for name in names]
     drives = Motors.of(model, names)
     controls, activations = (_column(data, part) + np.arange(part.size) for part in (data.ctrl, data.act))

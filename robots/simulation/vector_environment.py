@@ -1,6 +1,6 @@
 """Many walking robots as one Gymnasium vector environment, which are simulated together in compiled code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,44 +31,42 @@ class VectorWalkingEnvironment(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray
     `info` holds arrays of "measures", "distance" [m], "energy" [J] and "diverged" of the episodes so far.
 
     Args:
-        robot: the robot, or the name of one, or the path of a YAML; or several of these, such as broken ones,
-            with the same joints and sensors, of which there are as many each.
+        robot: the robot, or the name of one, or the path of a YAML.
         num_envs: how many there are.
         autoreset_mode: whether an episode that ended begins anew with the next step, which ignores the
             action, or in the same step, which then has "final_obs" in `info`; see `gymnasium.vector`.
         randomization: "default", or ranges such as "mass=0.8:1.2,delay=0:1", from whose models the robots are
             taken in turn; all are the robot itself by default.
+        changes: what is made of the robots in turn, such as what damages make of them; nothing by default.
         threads: that simulate; all cores by default.
     """
 
     def __init__(
         self,
-        robot: Robot | str | Path | Sequence[Robot | str | Path],
+        robot: Robot | str | Path,
         num_envs: int = 1,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         randomization: str | None = None,
+        changes: Sequence[Callable[[Robot], Robot]] = (),
         threads: int | None = None,
     ) -> None:
         if autoreset_mode not in _MODES and autoreset_mode not in [mode.value for mode in _MODES]:
             raise InvalidValueError(f"autoreset_mode must be NEXT_STEP or SAME_STEP, not {autoreset_mode!r}")
         num_envs = whole_number("num_envs", num_envs, 1, _MOST)
         threads = available_cores() if threads is None else whole_number("threads", threads, 1)
-        several = [robot] if isinstance(robot, Robot | str | Path) else robot
-        kinds = [WalkingEnvironment(kind) for kind in several]
-        if len({(kind.observation_space.shape, kind.action_space.shape) for kind in kinds}) != 1:
-            raise InvalidValueError("the robots must have the same numbers of observations and actions")
-        one, self.num_envs = kinds[0], num_envs
-        self.robot = one.robot
+        one = WalkingEnvironment(robot)
+        self.robot, self.num_envs = one.robot, num_envs
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {**one.metadata, "render_modes": [], "autoreset_mode": self._mode}
         self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
         self.observation_space = batch_space(one.observation_space, num_envs)
         self.action_space = batch_space(one.action_space, num_envs)
         ranges = read_randomization(randomization, self.robot)
-        models = [draw_models(kind.robot, ranges) if ranges else [kind.robot] for kind in kinds[:num_envs]]
-        turns = (divmod(number, len(models)) for number in range(num_envs))
-        self._steppers = [Stepper(models[kind][turn % len(models[kind])]) for turn, kind in turns]
+        models = draw_models(self.robot, ranges) if ranges else [self.robot]
+        changes = changes or [lambda robot: robot]
+        turns = (divmod(number, len(changes)) for number in range(num_envs))
+        self._steppers = [Stepper(changes[kind](models[turn % len(models)])) for turn, kind in turns]
         self._parts = List()  # as compiled code takes them, without a look at each in every step
         for stepper in self._steppers:
             self._parts.append(stepper.parts)
