@@ -37,7 +37,10 @@ def make_environment(
         damage: of the robot, e.g. `front_left:lost`; nothing by default.
         **options: the other arguments of `WalkingEnvironment`.
     """
-    return WalkingEnvironment(_damaged(robot, damage), **options)
+    robot = robot if isinstance(robot, Robot) else find_robot(robot)
+    return WalkingEnvironment(
+        robot if damage is None else parse_damage(damage, robot).apply(robot), **options
+    )
 
 
 def make_vector_environment(
@@ -49,18 +52,12 @@ def make_vector_environment(
 ) -> VectorWalkingEnvironment:
     """Make so many environments of a robot that are simulated together, see `make_environment`.
 
-    Of several damages the robots have one each, in turn; None is a whole robot. The options are the other
-    arguments of `VectorWalkingEnvironment`.
+    Of several damages the robots have one each, in turn; None is a whole robot.
     """
     robot = robot if isinstance(robot, Robot) else find_robot(robot)
     damages = damage if isinstance(damage, Sequence) and not isinstance(damage, str) else [damage]
     changes = [(Combination() if one is None else parse_damage(one, robot)).apply for one in damages]
     return VectorWalkingEnvironment(robot, num_envs, changes=changes, **options)
-
-
-def _damaged(robot: Robot | str | Path, damage: Damage | str | None) -> Robot:
-    found = robot if isinstance(robot, Robot) else find_robot(robot)
-    return found if damage is None else parse_damage(damage, found).apply(found)
 
 
 _KNOWN = {environment_id(name): {"robot": name} for name in known_robots()}

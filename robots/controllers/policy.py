@@ -82,8 +82,7 @@ class PolicyDescription(ControllerDescription):
             where actions are those of the robot, from -1 to 1.
         command: what it can be told.
         mirror: what becomes of its inputs and of the joints in a mirror.
-        lost_joints: where it sees joints that are lost: at the start, or in the middle of their range, as
-            environments show them.
+        lost_joints: where it sees joints that are lost: at the start, or, as environments do, in mid-range.
     """
 
     kind = "policy"

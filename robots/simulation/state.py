@@ -120,7 +120,8 @@ def _make_task(robot: Robot, data: mujoco.MjData) -> Task:
     faults, alive = robot.faults, robot.description.alive
     sensors = np.recarray(len(robot.channels), _SENSOR)
     for name in _WRONG:
-        sensors[name] = _by_channel(robot, getattr(faults, name), np.nan if name == "stuck" else 0.0)
+        values, otherwise = getattr(faults, name), np.nan if name == "stuck" else 0.0
+        sensors[name] = [values.get(channel.name, otherwise) for channel in robot.channels]
     quantities, entries = composition(robot)
     site = robot.description.observations.imu
     return Task(
@@ -370,10 +371,6 @@ def _row(task: Task, data: mujoco.MjData) -> np.ndarray:
         parts += [data.xipos, data.ximat, data.subtree_com, data.cdof, data.cvel, data.qfrc_passive]
     length = max(_column(data, part) + part.size for part in parts if part.size)
     return np.ctypeslib.as_array((ctypes.c_double * length).from_address(data.qpos.ctypes.data))
-
-
-def _by_channel(robot: Robot, values: Mapping[str, float], otherwise: float) -> np.ndarray:
-    return np.array([values.get(channel.name, otherwise) for channel in robot.channels], np.float32)
 
 
 def composition(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

@@ -161,14 +161,10 @@ class TwelveSuite(RecordSuite):
         self, trial: TwelveTrial, seed: int, report: Callable[[float], None]
     ) -> dict[str, Any]:
         """What the best gait of all, or the prepared policy, walks."""
-        robot = randomised(self.repertoire.robot, seed, self.gap)
-        broken = trial.damage.apply(robot)
-        intact = self._evaluator(self.repertoire, robot)
+        intact = self._evaluator(self.repertoire, randomised(self.repertoire.robot, seed, self.gap))
         incumbent = find_incumbent(intact, seed=seed)
         whole = float(fresh_episodes(intact, incumbent, seed).distances.mean())
-        damaged = self._evaluator(self.repertoire, broken)
-        old = fresh_episodes(damaged, incumbent, seed)
-        known = {"intact": whole, "old": float(old.distances.mean())}
+        old = self._walked(self.repertoire, trial.damage, incumbent, seed)["made"]
         if trial.method == PREPARED:
             assert self.prepared is not None
             used, row = self.prepared, self.prepared.best()
@@ -183,7 +179,7 @@ class TwelveSuite(RecordSuite):
                 aim=aim,
             )
             used, row = self.repertoire, found.oracle()["gait"]
-        return known | self._walked(used, trial.damage, row, seed)
+        return {"intact": whole, "old": old, **self._walked(used, trial.damage, row, seed)}
 
     def _walked(
         self, repertoire: Repertoire, damage: Damage, row: int, seed: int, refined: Sequence[np.ndarray] = ()
