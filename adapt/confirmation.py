@@ -28,6 +28,8 @@ better by less than three errors                                       yes, in t
 fewer than n trials of either                                          yes, in turn  if better, or safer
 safer: the incumbent always failed, and the candidate never fell or,   no            yes
 with no trial left, at times walked upright and did better on average
+likelier: n is 1, no trial is left but the last, and the candidate     in turn, to   yes
+never fell, did better on average and is expected to do better         the last
 otherwise                                                              no            no
 =====================================================================  ============  ======================
 
@@ -177,7 +179,8 @@ class ConfirmedSearch:
         if self._settled(comparison):
             return "the new gait did better than the old one in all trials, too often for chance"
         if not comparison.better:
-            return "the new gait walks, and the old one always fell or got nowhere"
+            failed = "the new gait walks, and the old one always fell or got nowhere"
+            return failed if comparison.safer else "more is expected of the new gait, which may be chance"
         return "the new gait is confirmed"
 
     def _ranked(self) -> dict[int, Confirmation]:
@@ -225,10 +228,14 @@ class ConfirmedSearch:
         counts, falls = (len(new), len(incumbent.confirming)), (_falls(new), _falls(old))
         if not new or not old:
             return Confirmation(row, counts, falls, safer=safer)
+        means = [float(np.mean(_objectives(one.outcomes))) for one in (incumbent, gait)]
+        expects_more = bool(self.predicted[row] > self.predicted[self.incumbent])
+        few = self._needed <= 1 and self._left <= 1
+        likelier = few and gait.falls == 0 and means[0] < means[1] and expects_more
         difference = float(np.mean(_objectives(new)) - np.mean(_objectives(old)))
         alike = gait if len(incumbent.outcomes) < 2 else incumbent
         error = math.sqrt(gait.variance / len(new) + alike.variance / len(old))
-        return Confirmation(row, counts, falls, difference, error, safer)
+        return Confirmation(row, counts, falls, difference, error, safer, likelier)
 
     def _hope(self) -> int | None:
         """An untried gait to go on with while the incumbent fails, though the selector is satisfied."""

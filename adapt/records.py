@@ -110,6 +110,8 @@ class Confirmation:
         difference: of their mean objectives in these trials; None if nothing can be compared.
         safer: whether the incumbent always fell or got nowhere, more than once or as expected, and it never
             fell or, with no trial left, walked upright now and then and did better on average.
+        likelier: whether there were too few trials to tell chance from gain, but it never fell, did better on
+            average in all of its trials, and more is expected of it.
     """
 
     row: int
@@ -118,6 +120,7 @@ class Confirmation:
     difference: float | None = None
     standard_error: float | None = None
     safer: bool = False
+    likelier: bool = False
 
     @property
     def falls_instead(self) -> bool:
@@ -135,7 +138,7 @@ class Confirmation:
     @property
     def passed(self) -> bool:
         """Whether the recommended controller replaces the incumbent."""
-        return self.safer or (self.better and not self.falls_instead)
+        return self.safer or self.likelier or (self.better and not self.falls_instead)
 
     @property
     def words(self) -> str:
@@ -148,6 +151,7 @@ class Confirmation:
         sense = "better" if self.difference > 0 else "worse"
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
         doubt = failed if failed and self.difference < 0 else doubt
+        doubt += ", though it did better over all trials" if self.likelier and self.difference < 0 else ""
         doubt = ", but falls" if self.falls_instead else doubt
         count = counted(self.trials[0], "confirmation trial")
         against = self.trials[1] or "the old gait's first trial"

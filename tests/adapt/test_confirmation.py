@@ -315,6 +315,15 @@ RUNS = {
     "but it is not handed over if it always falls": (
         {0: [0.0], 1: ["6.0"]}, (1,), (0.0, 6.0), {"trials": 5}, [0, 1, 1, 1], 0,
     ),
+    "in few trials chance is not excluded, and what did better and should do better is handed over": (
+        {0: [6.0, 0.9], 1: [18.5, 1.5, 16.0]}, (1,), (5.0, 17.0), {"trials": 5}, [0, 1, 1, 0, 1], 1,
+    ),
+    "not if it fell": (
+        {0: [6.0, 0.9], 1: [18.5, "1.5", 16.0]}, (1,), (5.0, 17.0), {"trials": 5}, [0, 1, 1, 0], 0,
+    ),
+    "nor if it did worse on average": (
+        {0: [6.0], 1: [8.0, 1.5]}, (1,), (5.0, 17.0), {"trials": 5}, [0, 1, 1, 0], 0,
+    ),
     "a fall that nobody expects may have been chance": (
         {0: ["0.4", 0.5], 1: [2.0]}, (1,), (0.5, 2), {"falls": (0.2, 0)}, [0, 1, 1, 0, 1, 0], 1,
     ),
