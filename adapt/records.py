@@ -110,8 +110,7 @@ class Confirmation:
         difference: of their mean objectives in these trials; None if nothing can be compared.
         safer: whether the incumbent always fell or got nowhere, more than once or as expected, and it never
             fell or, with no trial left, walked upright now and then and did better on average.
-        likelier: whether there were too few trials to tell chance from gain, but it never fell, did better on
-            average in all of its trials, and more is expected of it.
+        likelier: whether trials were too few to tell, but it never fell, did better and is expected to do so.
     """
 
     row: int
@@ -151,7 +150,6 @@ class Confirmation:
         sense = "better" if self.difference > 0 else "worse"
         doubt = ", which may be chance" if 0 < self.difference <= self.standard_error else ""
         doubt = failed if failed and self.difference < 0 else doubt
-        doubt += ", though it did better over all trials" if self.likelier and self.difference < 0 else ""
         doubt = ", but falls" if self.falls_instead else doubt
         count = counted(self.trials[0], "confirmation trial")
         against = self.trials[1] or "the old gait's first trial"

@@ -67,7 +67,10 @@ def table(
         text_columns: number of columns, from the left, that hold text; the others are aligned to the right.
     """
     rule = ["---" if column < text_columns else "---:" for column in range(len(header))]
-    lines = [list(map(_escape, header)), rule, *([_cell(text) for text in row] for row in rows)]
+    cells = (
+        [f"**{_escape(text)}**" if isinstance(text, Bold) else _escape(text) for text in row] for row in rows
+    )
+    lines = [list(map(_escape, header)), rule, *cells]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{body}\n\n{paragraph(caption)}" if caption else body
 
@@ -155,10 +158,6 @@ def format_interval(values: "pd.Series[float] | np.ndarray", statistic: Callable
 def format_or_dash(value: float, decimals: int = 1) -> str:
     """Return a number with so many decimals, the sign of infinity, or a dash for what is neither."""
     return f"{value:.{decimals}f}" if np.isfinite(value) else "∞" if value == np.inf else NOTHING
-
-
-def _cell(text: str) -> str:
-    return f"**{_escape(text)}**" if isinstance(text, Bold) else _escape(text)
 
 
 def _escape(text: str) -> str:

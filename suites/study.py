@@ -72,7 +72,7 @@ class Study:
 
     def results(self) -> list[Any]:
         """The results of the finished trials among those of the suite."""
-        return [self._read(self.path_of(trial)) for trial in self.trials if self._is_finished(trial)]
+        return [self._read(self.path_of(trial)) for trial in self.trials if file_exists(self.path_of(trial))]
 
     def all_results(self) -> list[Any]:
         """The results of all finished trials in the folder, also of earlier settings."""
@@ -81,7 +81,7 @@ class Study:
 
     def remaining(self) -> list[StudyTrial]:
         """The trials that are not finished."""
-        return [trial for trial in self.trials if not self._is_finished(trial)]
+        return [trial for trial in self.trials if not file_exists(self.path_of(trial))]
 
     def run(self, *, processes: int, on_progress: Callable[[StudyProgress], None] = lambda _: None) -> None:
         """Run the trials that are not finished, each of whose results is saved at once.
@@ -136,9 +136,6 @@ class Study:
         if self.path_of(result) != path or self.suite.trial_seed(result.key) != result.seed:
             raise InvalidFileError(f"{path} holds another trial: remove it to run the trial again")
         return result
-
-    def _is_finished(self, trial: StudyTrial) -> bool:
-        return file_exists(self.path_of(trial))
 
 
 # Of a worker process: what it runs, where, and what it tells

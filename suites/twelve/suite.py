@@ -161,7 +161,8 @@ class TwelveSuite(RecordSuite):
         self, trial: TwelveTrial, seed: int, report: Callable[[float], None]
     ) -> dict[str, Any]:
         """What the best gait of all, or the prepared policy, walks."""
-        intact = self._evaluator(self.repertoire, randomised(self.repertoire.robot, seed, self.gap))
+        robot = randomised(self.repertoire.robot, seed, self.gap)
+        intact = Evaluator(self.repertoire, {"intact": robot}, backend=self.backend)
         incumbent = find_incumbent(intact, seed=seed)
         whole = float(fresh_episodes(intact, incumbent, seed).distances.mean())
         old = self._walked(self.repertoire, trial.damage, incumbent, seed)["made"]
@@ -185,7 +186,8 @@ class TwelveSuite(RecordSuite):
         self, repertoire: Repertoire, damage: Damage, row: int, seed: int, refined: Sequence[np.ndarray] = ()
     ) -> dict[str, float]:
         """What a gait does on the damaged robot."""
-        own = self._evaluator(repertoire, damage.apply(randomised(repertoire.robot, seed, self.gap)))
+        robot = damage.apply(randomised(repertoire.robot, seed, self.gap))
+        own = Evaluator(repertoire, {"broken": robot}, backend=self.backend)
         for solution in refined:
             own.add(solution[None])
         walked = fresh_episodes(own, row, seed)
@@ -194,9 +196,6 @@ class TwelveSuite(RecordSuite):
             "falls_after": float(np.mean(walked.fell)),
             "aside": float(np.abs(walked.lateral).mean()),
         }
-
-    def _evaluator(self, repertoire: Repertoire, robot: Robot) -> Evaluator:
-        return Evaluator(repertoire, {"any": robot}, backend=self.backend)
 
 
 def listed_damages(robot: Robot) -> tuple[Damage, ...]:

@@ -210,7 +210,7 @@ def draw_map(events: Sequence[Event], goals: Sequence[Sequence[float]], within: 
         if path:
             points = " ".join(f"{x:.3f},{-y:.3f}" for x, y in [last, *path])
             line = {"points": points, "stroke": _DONE[event.kind][0], "stroke-width": 0.7 * size}
-            drawn.append(_tag("polyline", line | _moment(event), _title(event)))
+            drawn.append(_tag("polyline", line | {"data-time": begin(event)}, _title(event)))
             last = path[-1]
     drawn += [_mark(event, size) for event in events if event.kind in _HAPPENED]
     thick = {"stroke-width": size / 2}
@@ -250,7 +250,7 @@ def _goal(number: int, goal: Sequence[float], within: float, size: float) -> str
 def _mark(event: Event, size: float) -> str:
     look = {"r": size, "fill": _HAPPENED[event.kind][0], "stroke": "#fff", "stroke-width": size / 5}
     place = {"cx": event.pose.x, "cy": -event.pose.y}
-    return _tag("circle", look | place | _moment(event), _title(event))
+    return _tag("circle", look | place | {"data-time": begin(event)}, _title(event))
 
 
 def _text(words: str, x: float, y: float, size: float) -> str:
@@ -267,10 +267,6 @@ def _legend(kinds: set[str]) -> Iterator[str]:
     for kind, (color, words) in {**_DONE, **_HAPPENED}.items():
         if kind in kinds:
             yield f'<span><i style="background: {color}"></i>{words}</span> '
-
-
-def _moment(event: Event) -> dict[str, Any]:
-    return {"data-time": begin(event)}
 
 
 def _title(event: Event) -> str:
