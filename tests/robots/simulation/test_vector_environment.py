@@ -50,16 +50,7 @@ def test_robots_walk_as_each_does_by_itself(mode: AutoresetMode, threads: int) -
     together.close()
 
 
-def test_robots_may_be_models_that_differ() -> None:
-    text = "mass=0.5:1.5,delay=0:1,models=2"
-    models = draw_models(ROBOT, read_randomization(text, ROBOT))
-    together = VectorWalkingEnvironment(ROBOT, COUNT, randomization=text)
-    apart = SyncVectorEnv([lambda model=models[n % 2]: WalkingEnvironment(model) for n in range(COUNT)])
-    for one, other in zip(played(together, 9), played(apart, 9), strict=True):
-        np.testing.assert_array_equal(one[0], other[0])
-
-
-def test_robots_may_be_broken_in_several_ways() -> None:
+def test_robots_may_be_models_that_differ_and_broken_in_several_ways() -> None:
     text, damage = "mass=0.5:1.5,models=2", parse_damage("leg:weak@0.3", ROBOT)
     models = draw_models(ROBOT, read_randomization(text, ROBOT))
     robots = [robot for model in models for robot in (model, damage.apply(model))]
