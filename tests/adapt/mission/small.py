@@ -28,7 +28,9 @@ def small_hexapod() -> tuple[Repertoire, Table]:
 def small_ant() -> tuple[Repertoire, Table]:
     """Gaits of a robot that cannot stand still, and what was rehearsed of them."""
     whole, table = _included("ant")
-    return _some(whole, table, np.argsort(-table.objectives.mean(axis=0), kind="stable")[:12])
+    return _some(
+        whole, table, np.argsort(-table.objectives[:, : len(whole.elites)].mean(axis=0), kind="stable")[:12]
+    )
 
 
 def _included(name: str) -> tuple[Repertoire, Table]:
