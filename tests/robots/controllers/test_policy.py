@@ -184,6 +184,18 @@ def test_a_joint_that_is_lost_reads_home_and_zero(robot: Robot) -> None:
         assert seen[f"{joint} speed"] == 0
 
 
+def test_a_policy_of_an_environment_sees_a_lost_joint_where_that_shows_it(tmp_path: Path) -> None:
+    from adapt.damage.text import parse_damage
+
+    own = load_robot("quadruped")
+    (tmp_path / "policy.onnx").write_bytes(policy(inputs=own.observation_dim))
+    around = with_policy(own, tmp_path / "policy.onnx", "sb3")
+    shown, seen = (
+        begun(parse_damage("front_left:lost", one).apply(one), 1).state.observation for one in (own, around)
+    )
+    np.testing.assert_array_equal(seen, shown)
+
+
 def test_a_robot_with_a_policy_is_read_from_its_files(robot: Robot, tmp_path: Path) -> None:
     (tmp_path / "robot.yaml").write_text(robot.yaml)
     (tmp_path / robot.description.model).write_text(robot.xml)
