@@ -180,7 +180,7 @@ class ConfirmedSearch:
             return "the new gait did better than the old one in all trials, too often for chance"
         if not comparison.better:
             failed = "the new gait walks, and the old one always fell or got nowhere"
-            return failed if comparison.safer else "more is expected of the new gait, which may be chance"
+            return failed if comparison.safer else "the new gait did better on average, which may be chance"
         return "the new gait is confirmed"
 
     def _ranked(self) -> dict[int, Confirmation]:
