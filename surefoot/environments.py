@@ -52,7 +52,7 @@ def make_vector_environment(
 ) -> VectorWalkingEnvironment:
     """Make so many environments of a robot that are simulated together, see `make_environment`.
 
-    Of several damages the robots have one each, in turn; None is a whole robot.
+    Robots have several damages in turn, None for none; options are those of `VectorWalkingEnvironment`.
     """
     robot = robot if isinstance(robot, Robot) else find_robot(robot)
     damages = damage if isinstance(damage, Sequence) and not isinstance(damage, str) else [damage]
