@@ -1,5 +1,6 @@
 """Models as others publish them: tendons, filtered actuators, slides in any order, obstacles, free bodies."""
 
+import re
 from pathlib import Path
 
 import mujoco
@@ -108,6 +109,7 @@ def test_every_joint_of_a_robot_with_tendons_can_be_locked(pulled: Path) -> None
         assert damaged.physics.ntendon <= robot.physics.ntendon
 
 
+INERTIAL = '<inertial pos="0 0 0" mass="4" diaginertia="0.1 0.1 0.1"/>'
 KNEE = '<joint name="front_left_knee" axis="0 1 0"/>'
 TRUNK = '      <body name="front_left_thigh"'
 CAMERA = (
@@ -140,7 +142,11 @@ def of_one_leg() -> str:
         {"<freejoint/>": '<joint type="free"/>'},
         {'autolimits="true"': 'autolimits="true" discardvisual="true"'},
         {'autolimits="true"': 'autolimits="true" discardvisual="true"', TRUNK: CAMERA},
-        {"<joint range": '<mesh inertia="shell"/><joint range'},
+        {
+            "<joint range": '<mesh inertia="shell"/><joint range',
+            INERTIAL: "",
+            'mesh="trunk" ': 'mesh="trunk" mass="2" ',
+        },
         {KNEE: KNEE.replace("/>", ' limited="false"/>')},
         {TRUNK: ROW},
         {
@@ -164,6 +170,8 @@ def test_a_model_is_read_as_mujoco_reads_it(tmp_path: Path, changes: dict[str, s
         for field in ("mass", "inertia", "ipos", "pos"):
             if field != "pos" or body != robot.model.body(robot.description.torso).id:
                 np.testing.assert_allclose(getattr(ours, field), getattr(theirs, field), atol=1e-6)
+    np.testing.assert_array_equal(robot.model.wrap_type, model.wrap_type)
+    np.testing.assert_allclose(robot.model.tendon_length0, model.tendon_length0, atol=1e-6)
     home = {model.joint(n).name: model.key("home").qpos[model.joint(n).qposadr[0]] for n in range(model.njnt)}
     legs = list(robot.description.legs)
     assert len(legs) == 4
@@ -181,4 +189,16 @@ def test_a_model_is_read_as_mujoco_reads_it(tmp_path: Path, changes: dict[str, s
 def test_a_servo_that_takes_its_range_from_a_joint_without_one_is_refused(tmp_path: Path) -> None:
     scene = write_dog(tmp_path, dog().replace('<joint range="-60 60" ', "<joint "))
     with pytest.raises(InvalidRobotError, match="'front_left_hip' has no range"):
+        draft_robot(scene)
+
+
+@pytest.mark.parametrize("kept", [9, 14, 16])
+def test_a_keyframe_of_other_joints_is_refused(tmp_path: Path, kept: int) -> None:
+    text = of_one_leg()
+    before, qpos, after = re.split(r'(?<=<key name="home" qpos=")([^"]*)', text)
+    numbers = " ".join([*qpos.split(), "0"][:kept])
+    scene = write_dog(tmp_path, f"{before}{numbers}{after}")
+    with pytest.raises(
+        InvalidRobotError, match=f"(has {kept} positions, .* have 15|expected 15, got {kept})"
+    ):
         draft_robot(scene)

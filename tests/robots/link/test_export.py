@@ -3,7 +3,9 @@
 import copy
 import json
 import re
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -15,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.errors import InvalidValueError
 from robots.importing.policies import with_policy
-from robots.link.export import onnx_model, unitree_files
+from robots.link.export import onnx_model, unitree_files, write_deploy_yaml, write_onnx
 from robots.motors import motor_of
 from robots.robot import Robot, load_robot, robot_from_text
 from robots.simulation.stepper import Stepper
@@ -194,7 +196,15 @@ def ends_of(robot: Robot) -> tuple[list[int], np.ndarray]:
 
 def walk_with_unitree(robot: Robot, parameters: np.ndarray, steps: int = 100) -> Runtime:
     """Drive a robot by the simulation and ask Unitree's runtime for the same targets, to 0.00001 rad."""
-    runtime, stepper = Runtime(*unitree_files(robot, parameters, gait="row 3")), begun(robot, 3)
+    with tempfile.TemporaryDirectory() as folder:  # the runtime is given what is written
+        policy, deploy = Path(folder, "exported/policy.onnx"), Path(folder, "params/deploy.yaml")
+        policy.parent.mkdir()
+        deploy.parent.mkdir()
+        model, told = unitree_files(robot, parameters, gait="row 3")
+        write_onnx(policy, model)
+        write_deploy_yaml(deploy, told)
+        runtime = Runtime(Path(folder))
+    stepper = begun(robot, 3)
     data, (motors, ends) = mujoco.MjData(robot.physics), ends_of(robot)
     for step in range(steps):
         known = sensed(stepper, data)

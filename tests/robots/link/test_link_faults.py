@@ -19,7 +19,7 @@ import zmq
 from robots.errors import SurefootError
 from robots.link.driving import DAMPED, HOLD, Keeper, Motion, drive
 from robots.link.keeper import _follow
-from robots.link.messages import Hello, ImuState, encode
+from robots.link.messages import PROTOCOL, Hello, ImuState, encode
 from robots.link.remote import RemoteLink
 from robots.robot import Robot, find_robot
 from tests.robots.link.test_link import failing, serving
@@ -459,6 +459,23 @@ def test_a_gait_walks_over_a_network_that_loses_messages_of_either_side(gait, mo
         assert drive(link, gait[1], 2.0).ended == "time"
         assert not link.refused
     assert sum(stiff for _, stiff in rig.machine.stiff) > 90
+
+
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({"protocol": PROTOCOL + 1}, f"speaks protocol {PROTOCOL}, not {PROTOCOL + 1}"),
+        ({"model": "0" * 16}, "they differ in model"),
+    ],
+)
+def test_nobody_drives_a_robot_in_another_protocol_or_of_another_model(
+    gait, monkeypatch, changes, refusal
+) -> None:
+    rig = Rig(monkeypatch, gait[0])
+    with closing(rig.server):
+        answer = rig.say_hello(**changes)
+    assert refusal in answer.refusal
+    assert not answer.session
 
 
 @pytest.mark.parametrize(("stiff", "patience"), [(True, 2.0), (False, 0.5)])

@@ -5,11 +5,12 @@ In float32, by its names: `ObservationManager`, `ObservationTermCfg`, `JointPosi
 """
 
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import onnxruntime
+import yaml
 
 F = np.float32
 
@@ -17,13 +18,14 @@ F = np.float32
 class Runtime:
     """The runtime with a gait; `sensed` has what the robot's bus tells, joints in the order of the motors."""
 
-    def __init__(self, model: onnx.ModelProto, told: dict[str, Any]) -> None:
-        self.told, self.sensed = told, dict[str, np.ndarray]()
+    def __init__(self, folder: Path) -> None:
+        self.told: dict[str, Any] = yaml.safe_load((folder / "params/deploy.yaml").read_text())
+        self.sensed = dict[str, np.ndarray]()
         self._session = onnxruntime.InferenceSession(
-            model.SerializeToString(), providers=["CPUExecutionProvider"]
+            folder / "exported/policy.onnx", providers=["CPUExecutionProvider"]
         )
-        self._ids = told["joint_ids_map"]
-        self._step_dt, self._rest = F(told["step_dt"]), np.array(told["default_joint_pos"], F)
+        self._ids = self.told["joint_ids_map"]
+        self._step_dt, self._rest = F(self.told["step_dt"]), np.array(self.told["default_joint_pos"], F)
         self._joystick = (0.0, 0.0, 0.0)
 
     def reset(self) -> None:
@@ -43,7 +45,7 @@ class Runtime:
                 observed.append(clipped * np.array(term["scale"], F))
         feed = np.concatenate(observed).astype(F)[None]
         assert self._session.get_inputs()[0].shape == list(feed.shape)
-        self._action = self._session.run(["actions"], {"obs": feed})[0][0]
+        self._action = self._session.run(None, {"obs": feed})[0][0]  # its first output, whatever the name
         term = self.told["actions"]["JointPositionAction"]
         targets = self._action * np.array(term["scale"], F) + np.array(term["offset"], F)
         if term["clip"] is not None:

@@ -109,10 +109,10 @@ class Rig:
         """Have something happen then."""
         self._agenda = sorted([*self._agenda, (seconds, action)], key=lambda entry: entry[0])
 
-    def say_hello(self) -> Hello:
-        """What the robot answers to a computer that does nothing else."""
+    def say_hello(self, **changes: object) -> Hello:
+        """What the robot answers to a computer that does nothing else, or says something else."""
         socket = _Socket(self, zmq.REQ)
-        socket.send(encode(Hello.of(self.machine.face)))
+        socket.send(encode(Hello.of(self.machine.face).model_copy(update=changes)))
         return Hello.model_validate_json(socket.recv())
 
     def restart(self) -> None:
