@@ -234,7 +234,11 @@ def read_group(file: h5py.File, name: str = "", *, without: str = "") -> Content
         if room < 0:
             raise InvalidValueError(f"{path!r} claims shape {member.shape}, which the file cannot hold")
         if member.dtype.kind == "S":
-            contents.texts[path] = _decoded(member[()], path)
+            try:
+                contents.texts[path] = bytes(member[()]).decode()
+                check_values(contents.texts[path])
+            except (UnicodeDecodeError, InvalidValueError) as error:
+                raise InvalidValueError(f"{path!r}: {error}") from error
         else:
             contents.arrays[path] = np.asarray(member[()])
     if not _holds(file[name or "/"], "checksum", np.bytes_(contents.checksum())):
@@ -259,15 +263,6 @@ def _bytes(dataset: Any, path: str) -> int:
         raise InvalidValueError(f"{path!r} must be compressed with gzip, or not at all")
     largest = max(math.prod(map(int, shape)) for shape in (dataset.shape, dataset.chunks or ()))
     return largest * dataset.dtype.itemsize  # in Python's integers, which do not overflow
-
-
-def _decoded(text: bytes, path: str) -> str:
-    try:
-        decoded = bytes(text).decode()
-        check_values(decoded)
-        return decoded
-    except (UnicodeDecodeError, InvalidValueError) as error:
-        raise InvalidValueError(f"{path!r}: {error}") from error
 
 
 def _storable(dtype: np.dtype) -> bool:

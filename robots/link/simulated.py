@@ -90,16 +90,13 @@ class SimulatedRobot:
         columns = zip(*((c.mode, c.q, c.dq, c.kp, c.kd, c.tau) for c in commands), strict=True)
         self._stepper.step(self._apply(*(np.array(column, np.float64) for column in columns)))
         self._time += self._stepper.robot.control_step
-        self._break()
-        self._help(all(command.mode == 0 for command in commands))
-        if self._stepper.tally.diverged:
-            raise LinkError("the simulation of the robot blew up: its commands or gains are too large")
-
-    def _break(self) -> None:
-        while self._left and self._left[0][0] <= self._driven:
+        while self._left and self._left[0][0] <= self._driven:  # it breaks
             old = self._stepper
             self._enter(self._left.pop(0)[1])
             take_over(self._stepper, old)
+        self._help(all(command.mode == 0 for command in commands))
+        if self._stepper.tally.diverged:
+            raise LinkError("the simulation of the robot blew up: its commands or gains are too large")
 
     def _help(self, damped: bool) -> None:
         step, root = self._stepper.robot.control_step, self._stepper.data.qpos[self._position :][:7]

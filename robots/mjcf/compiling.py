@@ -55,7 +55,10 @@ def compiled_so_far(spec: mujoco.MjSpec) -> mujoco.MjModel:
 
 
 def check_options(spec: mujoco.MjSpec, origin: str) -> None:
-    """Refuse options of an MJCF with which a simulation fails or never ends."""
+    """Refuse options with which a simulation fails or never ends, and keyframes that are too short.
+
+    MuJoCo has the other joints of such a keyframe at 0.
+    """
     option, (low, high) = spec.option, _TIMESTEP
     if not low <= option.timestep <= high:
         raise InvalidRobotError(
@@ -66,6 +69,13 @@ def check_options(spec: mujoco.MjSpec, origin: str) -> None:
             raise InvalidRobotError(
                 f"{origin}: the option {name} of the MJCF must be from 0 to {_ITERATIONS}, "
                 f"not {getattr(option, name)}"
+            )
+    kinds, kind = [joint.type for joint in spec.joints], mujoco.mjtJoint
+    needed = len(kinds) + 6 * kinds.count(kind.mjJNT_FREE) + 3 * kinds.count(kind.mjJNT_BALL)
+    for key in spec.keys:
+        if len(key.qpos) not in (0, needed):
+            raise InvalidRobotError(
+                f"{origin}: the keyframe {key.name!r} has {len(key.qpos)} positions, the joints have {needed}"
             )
 
 

@@ -35,7 +35,6 @@ _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _MOST_DRAWN = 10_000_000  # characters of a text that still has meshes which are only there to be looked at
 _FEWEST = 4  # vertices of a mesh that MuJoCo accepts
 _HIDDEN = 3  # geoms in this group and those after it are not drawn
-_POSITIONS = {mujoco.mjtJoint.mjJNT_FREE: 7, mujoco.mjtJoint.mjJNT_BALL: 4}  # 1 of any other joint
 _LISTS = {"key": "keys", "body": "bodies", "joint": "joints", "geom": "geoms"}
 
 
@@ -60,7 +59,6 @@ def read_self_contained(path: Path) -> str:
     try:
         spec = read_spec(text, collection.files)
         check_options(spec, str(path))
-        _check_keys(spec)
         floating = _add_floor(spec)
         named = all(one.name for _, elements in _siblings(spec) for one in elements)
         if collection.alone and named and not floating:
@@ -77,16 +75,6 @@ def read_self_contained(path: Path) -> str:
         )
     screen(text, str(path))  # it may no longer compile: numbers were rounded
     return text
-
-
-def _check_keys(spec: mujoco.MjSpec) -> None:
-    """Refuse keyframes of which MuJoCo would have the last joints at 0, as of a model before it had these."""
-    positions = sum(_POSITIONS.get(joint.type, 1) for joint in spec.joints)
-    for key in spec.keys:
-        if len(key.qpos) not in (0, positions):
-            raise ValueError(
-                f"the keyframe {key.name!r} has {len(key.qpos)} positions, and the joints have {positions}"
-            )
 
 
 def _add_floor(spec: mujoco.MjSpec) -> bool:

@@ -220,7 +220,9 @@ def draw_map(events: Sequence[Event], goals: Sequence[Sequence[float]], within: 
     drawn.append(_tag("path", thick | {"d": f"M{x:.3f} {y:.3f}h1"}) + _text("1 m", x + 1 + 4 * size, y, size))
     box = f"{low[0]:.3f} {-high[1]:.3f} {high[0] - low[0]:.3f} {high[1] - low[1]:.3f}"
     about = {"viewBox": box, "role": "img", "aria-label": "The path of the robot, and its goals"}
-    legend = "".join(_legend({event.kind for event in events}))
+    kinds, known = {event.kind for event in events}, {**_DONE, **_HAPPENED}
+    shown = [known[kind] for kind in known if kind in kinds]
+    legend = "".join(f'<span><i style="background: {color}"></i>{words}</span> ' for color, words in shown)
     return _tag("svg", about, "".join(drawn)) + f'<p class="quiet">{legend}</p>'
 
 
@@ -261,12 +263,6 @@ def _tag(name: str, attributes: dict[str, Any], content: str = "") -> str:
     texts = {key: f"{one:.3f}" if isinstance(one, float) else one for key, one in attributes.items()}
     inside = " ".join(f'{key}="{escape(str(text))}"' for key, text in texts.items())
     return f"<{name} {inside}>{content}</{name}>"
-
-
-def _legend(kinds: set[str]) -> Iterator[str]:
-    for kind, (color, words) in {**_DONE, **_HAPPENED}.items():
-        if kind in kinds:
-            yield f'<span><i style="background: {color}"></i>{words}</span> '
 
 
 def _title(event: Event) -> str:
