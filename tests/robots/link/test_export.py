@@ -267,8 +267,9 @@ def test_targets_keep_to_their_joints_whatever_a_runtime_does(robot: Robot) -> N
     [
         (quadruped("{terms: [gravity, {term: clock, period: 0.6}]}"), "knows no clock"),
         (limited(load_robot("hexapod"), 3.0), "declares a target_rate of 3"),
+        (load_robot("ant"), "is for servos, but .* is told torques"),
     ],
-    ids=["clock", "rate"],
+    ids=["clock", "rate", "torques"],
 )
 def test_what_unitrees_runtime_has_not_is_refused(robot: Robot, message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):

@@ -101,7 +101,7 @@ def test_moments_of_inertia_that_no_body_has_are_set_to_their_mean(urdf: Path, m
     np.testing.assert_allclose(model.body("trunk").inertia, 0.4, rtol=1e-6)
 
 
-def test_packages_are_where_the_user_says(urdf: Path, tmp_path: Path) -> None:
+def test_packages_are_where_the_user_says(urdf: Path, tmp_path: Path, run) -> None:
     (tmp_path / "alone.urdf").write_text(urdf.read_text())
     beside = urdf.with_name("beside.urdf")
     beside.write_text(urdf.read_text().replace("package://dog_description", ".."))
@@ -114,6 +114,9 @@ def test_packages_are_where_the_user_says(urdf: Path, tmp_path: Path) -> None:
     assert len(draft_robot(path).path.read_text()) > 1000
     with pytest.raises(InvalidValueError, match="exists already"):
         convert_urdf(tmp_path / "alone.urdf", packages=elsewhere)
+    told = f"robots --draft {tmp_path / 'alone.urdf'} --overwrite"
+    assert run(f"{told} --package other={urdf.parent}")[0] == 2
+    assert run(f"{told} --package dog_description={urdf.parents[1]}")[0] == 0
 
 
 @pytest.mark.parametrize(
