@@ -162,3 +162,17 @@ def test_a_text_that_no_longer_compiles_is_refused(tmp_path: Path) -> None:
     path.write_text('<mujoco><worldbody><geom type="box" size="1 1 1e-320"/></worldbody></mujoco>')
     with pytest.raises(InvalidRobotError, match="the MJCF cannot be read: Error: size 2 must be positive"):
         read_self_contained(path)
+
+
+def test_a_keyframe_of_a_robot_with_a_ball_joint_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "ball.xml"
+    path.write_text(
+        """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="trunk"><freejoint/>
+        <geom name="box" size=".1"/><body name="arm"><joint name="shoulder" type="ball"/>
+        <geom name="ball" size=".1"/></body></body></worldbody>
+        <keyframe><key name="home" qpos="0 0 1 1 0 0 0 1 0 0 0"/></keyframe></mujoco>"""
+    )
+    assert "shoulder" in read_self_contained(path)
+    path.write_text(path.read_text().replace(" 1 0 0 0 1 0 0 0", " 1 0 0 0 1 0 0"))
+    with pytest.raises(InvalidRobotError, match="'home' has 10 positions, the joints have 11"):
+        read_self_contained(path)
