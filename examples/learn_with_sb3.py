@@ -7,6 +7,9 @@ ROBOT is the name of a robot or the path of the YAML of your own. RANDOMIZATION 
 as `mass=0.8:1.2,delay=0:1`, and makes robots that differ. With a SPEED [m/s] the policy learns to walk ahead
 at it; without one it learns what the robot is rewarded for, which may be to run. DAMAGES is a YAML list of
 them: then the robots are broken in these ways in turn, and two of each round are whole.
+
+Where left and right of the robot are alike, the networks are, too: in the mirror the policy does the mirror
+image of what it does. So it walks straight, and learns from one broken leg what to do about its image.
 """
 
 import sys
@@ -18,11 +21,15 @@ import torch
 from gymnasium.vector import AutoresetMode
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
+from torch.nn.utils import parametrize
 
 import surefoot.environments  # noqa: F401 (registers them)
 from adapt.damage.text import read_damages
+from robots.controllers.controller import Mirror, Reflection
 from robots.robot import Robot, find_robot
+from robots.symmetry import find_symmetry
 
 
 class Robots(VecEnv):
@@ -85,6 +92,58 @@ class Normalised(torch.nn.Module):
         return self.policy(normalised, deterministic=True)
 
 
+class Alike(torch.nn.Module):
+    """Weights or biases of a layer whose outputs become their mirror images where its inputs do.
+
+    The sum with the image of what is learned has this property. Hidden units are in pairs of images.
+    """
+
+    def __init__(self, outputs: Reflection, inputs: Reflection | None = None) -> None:
+        super().__init__()
+        self.outputs, self.inputs = (
+            one and [torch.tensor(x) for x in (one.images, one.signs.astype(np.float32))]
+            for one in (outputs, inputs)
+        )
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """Weights (o, i) or biases (o,), made of as many that are learned."""
+        images, signs = self.outputs
+        other = (signs * values[images].T).T
+        if self.inputs:
+            images, signs = self.inputs
+            other = other[:, images] * signs
+        return (values + other) / 2**0.5  # as large as they are
+
+
+class BothSides(RunningMeanStd):
+    """Statistics of observations and of their mirror images."""
+
+    def __init__(self, mirror: Reflection) -> None:
+        super().__init__(shape=mirror.images.shape)
+        self.mirror = mirror
+
+    def update(self, arr: np.ndarray) -> None:
+        """Count these observations, (n, o)."""
+        super().update(np.concatenate([arr, self.mirror.of(arr.T).T]))
+
+
+def make_alike(model: PPO, seen: VecNormalize, mirror: Mirror) -> None:
+    """Let the networks do in the mirror the mirror image of what they do, before they learn."""
+    seen.obs_rms = BothSides(mirror.observations)
+    value = Reflection(np.zeros(1, int), np.ones(1))
+    for hidden, last, outputs in (
+        (model.policy.mlp_extractor.policy_net, model.policy.action_net, mirror.actions),
+        (model.policy.mlp_extractor.value_net, model.policy.value_net, value),
+    ):
+        layers, inputs = [one for one in (*hidden, last) if isinstance(one, torch.nn.Linear)], mirror.observations
+        for layer in layers:
+            units = layer.out_features
+            images = outputs if layer is last else Reflection(np.roll(np.arange(units), units // 2), np.ones(units))
+            parametrize.register_parametrization(layer, "weight", Alike(images, inputs))
+            parametrize.register_parametrization(layer, "bias", Alike(images))
+            inputs = images
+
+
 def main(
     robot: str = "walker",
     steps: str = "20000",
@@ -107,12 +166,18 @@ def main(
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
     small: Any = {"net_arch": [128, 64] if broken else [64, 64], "log_std_init": -1.0}
     model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)
+    if mirror := find_symmetry(learner):
+        make_alike(model, environment, mirror)
     before = evaluate_policy(model, environment, int(robots))[0]
     model.learn(int(steps))
     environment.training = False
     after = evaluate_policy(model, environment, int(robots))[0]
     print(f"mean return: {before:.1f} before, {after:.1f} after {model.num_timesteps} steps")
     if file:
+        for layer in model.policy.modules():
+            if parametrize.is_parametrized(layer):
+                for name in ("weight", "bias"):
+                    parametrize.remove_parametrizations(layer, name)
         seen = torch.zeros(1, *environment.observation_space.shape)
         torch.onnx.export(Normalised(model, environment), (seen,), file, input_names=["obs"], dynamo=False)
     environment.close()

@@ -87,10 +87,11 @@ class Motors:
     def greatest(self) -> np.ndarray:
         """Greatest torque or force of each about or along its joint [N m or N], (j,); inf without limits.
 
-        Of a servo without a greatest force it is that at an error as large as the range of its targets.
+        Of a servo without a greatest force it is that at an error as large as the range of its targets, which
+        are speeds where it is told these.
         """
-        force = np.maximum(abs(self.min_force), abs(self.max_force))
-        return np.asarray(_limit(self.gear, self.gain, self.low, self.high, force, self.servos))
+        force, servos = np.maximum(abs(self.min_force), abs(self.max_force)), self.servos | (self.damping != 0)
+        return np.asarray(_limit(self.gear, self.gain, self.low, self.high, force, servos))
 
     def torques(self, actions: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """What they give at actions from -1 to 1 and positions, of joints at rest [N m or N], (..., j)."""

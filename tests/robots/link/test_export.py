@@ -188,6 +188,14 @@ def _turned_around(robot: Robot) -> Robot:
     return replace(robot, physics=physics, joint_ranges=-robot.joint_ranges[:, ::-1])
 
 
+def _told_speeds(robot: Robot) -> Robot:
+    """A robot whose servos hold speeds: `<velocity kv="2" ctrlrange="-3 5"/>`, compiled."""
+    physics = copy.copy(robot.physics)
+    physics.actuator_gainprm[:, 0], physics.actuator_biasprm[:, :3] = 2.0, (0, 0, -2.0)
+    physics.actuator_ctrlrange[:] = -3, 5
+    return replace(robot, physics=physics)
+
+
 def ends_of(robot: Robot) -> tuple[list[int], np.ndarray]:
     """The motor of each joint, and to which positions an action of -1 and of 1 sends it [rad]."""
     motors, physics = [motor_of(robot.physics, joint) for joint in robot.description.joints], robot.physics
@@ -288,6 +296,29 @@ def test_metadata_say_at_full_precision_what_is_simulated(ant: Robot, controller
     network = session(onnx_model(ant, controllers[0], gait="row 3")).get_modelmeta().custom_metadata_map
     assert len(network["observation_names"].split(",")) == 28
     assert {action["kind"] for action in json.loads(network["surefoot"])["actions"]} == {"torque"}
+
+
+@pytest.mark.parametrize(
+    "robot",
+    [load_robot("ant"), load_robot("quadruped"), _told_speeds(load_robot("quadruped"))],
+    ids=["torques", "positions", "speeds"],
+)
+def test_the_law_of_a_file_gives_the_torques_of_mujoco(robot: Robot) -> None:
+    gait = session(onnx_model(robot, random_gait(robot), gait="row 3"))
+    told = json.loads(gait.get_modelmeta().custom_metadata_map["surefoot"])["actions"]
+    data, rng = mujoco.MjData(robot.physics), np.random.default_rng(0)
+    for action in rng.uniform(-1, 1, (20, len(told))):
+        data.qpos[7:] = rng.normal(0, 0.3, robot.physics.nq - 7)
+        data.qvel[6:] = rng.normal(0, 3, robot.physics.nv - 6)
+        low, high = robot.physics.actuator_ctrlrange[[one["motor"] for one in told]].T
+        data.ctrl[[one["motor"] for one in told]] = low + (high - low) * (action + 1) / 2
+        mujoco.mj_forward(robot.physics, data)
+        for share, one in zip(action, told, strict=True):
+            joint, target = data.joint(one["joint"]), one["offset"] + one["scale"] * share
+            wanted = one["kp"] * (target - joint.qpos[0]) if one["kind"] == "position" else target
+            limit = one["torque_limit"] or np.inf
+            torque = np.clip(wanted - one["kd"] * joint.qvel[0], -limit, limit)
+            assert torque == pytest.approx(joint.qfrc_actuator[0], abs=1e-6)
 
 
 def test_a_gait_that_is_not_finite_is_refused(ant: Robot, controllers: np.ndarray) -> None:
