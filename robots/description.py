@@ -36,7 +36,6 @@ from robots.task.terrain import Ground, Terrain
 CONTROLLERS: Registry[type[ControllerDescription]] = by_kind(
     "controller", MLPDescription, PeriodicDescription, PolicyDescription
 )
-_MOST_CELLS = 1_000_000
 TAKEN = ("all", "torso", "floor")  # what damages call other parts than legs
 Point = tuple[Finite, Finite, Finite]
 
@@ -334,10 +333,6 @@ class Description(Record):
         if len(self.archive) != len(self.measures):
             raise ValueError(
                 f"archive has {len(self.archive)} dimensions but there are {len(self.measures)} measures"
-            )
-        if math.prod(self.archive) > _MOST_CELLS:
-            raise ValueError(
-                f"the archive has {math.prod(self.archive)} cells; at most {_MOST_CELLS} are possible"
             )
         return self
 

@@ -271,7 +271,7 @@ def compile_physics(spec: mujoco.MjSpec, description: Description, origin: str) 
         for number, sole in enumerate(soles):
             if spec.geom(sole) is not None:
                 _add_contact_sensor(spec, contact_sensor(foot, number), sole, description.floor)
-    if description.observations.accelerates:
+    if any(term.term == "accelerometer" for term in description.observations.terms):
         site = description.observations.imu
         if site is None:
             site = spec.body(description.torso).add_site(name=ACCELEROMETER).name

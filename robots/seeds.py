@@ -33,11 +33,6 @@ class SeedFamily(IntEnum):
     MISSION = 17  # noise of sensors in stretches of a mission, and what it learns its monitor from
 
 
-def search_seed(seed: int) -> np.random.SeedSequence:
-    """What a search's random numbers derive from, for the seed of a run."""
-    return np.random.SeedSequence(seed, spawn_key=(int(SeedFamily.SEARCH),))
-
-
 def derive_seeds(seed: int, family: SeedFamily, first: int, count: int, *within: int) -> np.ndarray:
     """Seeds of consecutive episodes of a run, (count,) int64.
 

@@ -1,40 +1,30 @@
 """What the pictures of studies share: panels of curves with their intervals."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from robots.rendering.figures import COLORS, EMPTY, save_figure
+from robots.rendering.figures import COLORS, EMPTY
 
 _DASHES = ("-", "--", "-.", ":")
 
 
-class Panels:
-    """A figure of some panels in two columns, or in one if there is only one.
+def panels(count: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    """A figure and its panels, in two columns, or in one if there is only one.
 
     Args:
         count: of panels.
         size: width and height of a panel [inches].
-
-    Attributes:
-        axes: of each panel.
     """
-
-    def __init__(self, count: int, size: tuple[float, float]) -> None:
-        columns = min(2, count)
-        rows = math.ceil(count / columns)
-        self._figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
-        found = self._figure.subplots(rows, columns, squeeze=False).ravel()
-        self.axes: list[Axes] = list(found[:count])
-        for axes in found[count:]:
-            axes.set_axis_off()
-
-    def save(self, path: Path) -> None:
-        """Write it."""
-        save_figure(self._figure, path)
+    columns = min(2, count)
+    rows = math.ceil(count / columns)
+    figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    found = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes in found[count:]:
+        axes.set_axis_off()
+    return figure, list(found[:count])
 
 
 def draw_curve(axes: Axes, places: np.ndarray, curve: np.ndarray, *, number: int, label: str) -> None:

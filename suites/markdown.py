@@ -105,7 +105,7 @@ def format_mean(interval: MeanInterval, decimals: int) -> str:
     A half width that would need more than three further decimals is printed as zero. A single value has no
     interval, and gets one further decimal.
     """
-    reach = interval.half_width
+    reach = (interval.high - interval.low) / 2
     if math.isnan(reach):
         return f"{interval.mean:,.{decimals + 1}f}"
     if reach < 10 ** -(decimals + 3):

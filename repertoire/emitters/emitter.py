@@ -11,7 +11,7 @@ from repertoire.archives.archive import Archive
 from repertoire.networks.td3 import TD3Settings
 from repertoire.problems.problem import Problem
 from repertoire.state import check_shape
-from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request
+from robots.evaluations import OBJECTIVES_AND_MEASURES, Evaluations, Request, TransitionColumns
 from robots.files.records import Kind
 
 EVERYTHING = slice(None)
@@ -72,7 +72,8 @@ class LearningSettings(TD3Settings, EmitterSettings):
     memory_hint = "a smaller buffer size"
 
     def memory(self, problem: Problem) -> int:
-        return self.buffer_bytes(problem.policy_layers)
+        inputs, *_, outputs = problem.policy_layers
+        return 4 * self.buffer_size * TransitionColumns(inputs, outputs).count
 
 
 class Emitter(ABC):

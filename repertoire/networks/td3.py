@@ -46,10 +46,6 @@ class TD3Settings(Record):
     buffer_size: Annotated[int, Field(gt=0, le=10**12, strict=True)] = 1_000_000
     time_limit: Literal["terminal", "bootstrapped"] = "terminal"
 
-    def buffer_bytes(self, layers: Sequence[int]) -> int:
-        """Memory that the replay buffer takes for policies of these layers, see `Controller.layers`."""
-        return 4 * self.buffer_size * TransitionColumns(layers[0], layers[-1]).count
-
 
 Activation = Literal["tanh", "relu", "identity"]
 

@@ -21,7 +21,7 @@ from repertoire.strategies.strategy import STOPS
 from robots.errors import InvalidValueError
 from robots.evaluations import Evaluations
 from robots.files.atomic import check_writable
-from robots.seeds import SeedFamily, derive_seeds, search_seed
+from robots.seeds import SeedFamily, derive_seeds
 
 _KNOWN_EPISODES = 10  # by which a solution that is known beforehand is measured
 
@@ -72,7 +72,8 @@ class Training:
     ) -> None:
         self.problem = problem
         self.settings = settings
-        self.search: Scheduler = start_search(settings, problem, search_seed(settings.seed))
+        seed = np.random.SeedSequence(settings.seed, spawn_key=(int(SeedFamily.SEARCH),))
+        self.search: Scheduler = start_search(settings, problem, seed)
         self.history: dict[str, list[float]] = {}
         self.timing = Timing()
         self.saved_by: dict[str, str] = {}

@@ -92,7 +92,9 @@ class Keeper:
         now = self._seen.state.time
         self._end = self.passed + round(motion.seconds / self._robot.control_step)
         if before.damped:
-            self.told, self._driven = self._hanging(), now
+            joints = Motors.of(self._robot.physics, self._robot.description.joints)
+            hanging = np.array([motor.q for motor in self._seen.state.motor_state])
+            self.told, self._driven = joints.actions(hanging), now
         if motion.row is not None:
             self._senses = Senses(self._robot, self._first, self._command)
         blends = self._robot.controller.blends and None not in (motion.row, before.row)
@@ -176,11 +178,6 @@ class Keeper:
         if self._stands and not motion.abrupt:
             action = ramped(self._from, action, (self._made + 1) * self._robot.control_step, self._ramp)
         return np.clip(action, -1, 1).astype(np.float32)
-
-    def _hanging(self) -> np.ndarray:
-        """The action that holds servos where the joints are, (a,)."""
-        positions = np.array([motor.q for motor in self._seen.state.motor_state])
-        return Motors.of(self._robot.physics, self._robot.description.joints).actions(positions)
 
 
 class DrivenStep(NamedTuple):

@@ -100,12 +100,6 @@ class Camera:
                 geom.rgba[:3] += _PALER * (1 - geom.rgba[:3])
 
 
-def rendering_note() -> str | None:
-    """Which renderer draws pictures on this machine and why, in one line; None where OpenGL draws them."""
-    problem = rendering_problem()
-    return None if problem is None else f"drawn by ray casting, as {problem}"
-
-
 def _view(model: mujoco.MjModel) -> mujoco.MjvCamera:
     """The first tracking camera; or one that follows the torso from where the whole robot is seen."""
     view, tracking = mujoco.MjvCamera(), np.flatnonzero(np.isin(model.cam_mode, _TRACKING))

@@ -119,11 +119,6 @@ class Observations(Record):
         return any(term.term in ("command", "heading_error") for term in self.terms)
 
     @property
-    def accelerates(self) -> bool:
-        """Whether an accelerometer is read."""
-        return any(term.term == "accelerometer" for term in self.terms)
-
-    @property
     def flies(self) -> bool:
         """Whether the velocity along the axes of the IMU is read."""
         return any(term.term == "linear_velocity" for term in self.terms)

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from repertoire.plots import draw_profile, stack
 from robots.rendering.figures import EMPTY, PLAIN, QUIET, save_figure
-from suites.figures import Panels, draw_curve, finish
+from suites.figures import draw_curve, finish, panels
 from suites.markdown import format_number
 from suites.paper.analysis import Analysis
 from suites.statistics import mean_interval
@@ -44,10 +44,10 @@ def mean_curve(histories: Iterable[dict[str, np.ndarray]], over: str = "evaluati
 @PLAIN
 def draw_curves(study: Analysis, path: Path, over: str = "evaluations") -> None:
     """Draw mean QD score and its 95% interval over evaluations or `cpu_seconds`, one panel per domain."""
-    panels = Panels(len(study.domains), (5.8, 3.1))
-    for axes, domain in zip(panels.axes, study.domains, strict=True):
+    figure, found = panels(len(study.domains), (5.8, 3.1))
+    for axes, domain in zip(found, study.domains, strict=True):
         _draw_curves_of(axes, study, domain, over)
-    panels.save(path)
+    save_figure(figure, path)
 
 
 @PLAIN
@@ -55,15 +55,15 @@ def draw_archives(study: Analysis, path: Path) -> None:
     """Draw the archive of the median trial of each algorithm in each domain."""
     rows, columns = len(study.algorithms), len(study.domains)
     figure = Figure(figsize=(2.3 * columns + 1.3, 2.45 * rows + 0.3), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False)
+    grid = figure.subplots(rows, columns, squeeze=False)
     scales = {domain: _color_scale(study, domain) for domain in study.domains}
-    for algorithm, line in zip(study.algorithms, panels, strict=True):
+    for algorithm, line in zip(study.algorithms, grid, strict=True):
         line[0].set_ylabel(algorithm, fontsize=11)
         for domain, axes in zip(study.domains, line, strict=True):
             _draw_archive(axes, study, domain, algorithm, scales[domain])
-    for domain, axes in zip(study.domains, panels[0], strict=True):
+    for domain, axes in zip(study.domains, grid[0], strict=True):
         axes.set_title(domain, fontsize=11)
-    for domain, column in zip(study.domains, panels.T, strict=True):
+    for domain, column in zip(study.domains, grid.T, strict=True):
         colors = ScalarMappable(*scales[domain])
         bar = figure.colorbar(colors, ax=column, location="bottom", aspect=20, pad=0.02)
         bar.set_label("objective (grey: empty cell)", fontsize=8)

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 
 from repertoire.execution.running import processor_name, software_versions
 from robots.randomization import GAP
-from robots.rendering.figures import PLAIN
+from robots.rendering.figures import PLAIN, save_figure
 from robots.words import version_words
-from suites.figures import Panels, draw_curve, finish
+from suites.figures import draw_curve, finish, panels
 from suites.markdown import (
     NOTHING,
     bold_if,
@@ -164,10 +164,10 @@ def _paired(results: Results, track: Track) -> str:
 @PLAIN
 def _draw_curves(results: Results, tracks: Sequence[Track], path: Path) -> None:
     """Draw the interquartile mean of the recovery ratio over trials with its interval, a panel per track."""
-    panels = Panels(len(tracks), (6.4, 3.6))
-    for axes, track in zip(panels.axes, tracks, strict=True):
+    figure, found = panels(len(tracks), (6.4, 3.6))
+    for axes, track in zip(found, tracks, strict=True):
         _draw_track(axes, results, track)
-    panels.save(path)
+    save_figure(figure, path)
 
 
 def _draw_track(axes: Axes, results: Results, track: Track) -> None:

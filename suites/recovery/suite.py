@@ -15,7 +15,7 @@ from adapt.rehearsal.storage import read_table, write_table
 from adapt.rehearsal.table import Table, join
 from adapt.relearning.refinement import RefinementSettings
 from adapt.requests import RecoveryRequest
-from adapt.selectors.catalogue import SelectorEntry, find_selector, selector_entries
+from adapt.selectors.catalogue import SelectorEntry, find_selector
 from adapt.selectors.selector import Prior
 from adapt.selectors.self_model import REFINEMENTS
 from repertoire.evaluation.evaluator import Evaluator
@@ -228,11 +228,6 @@ class RecoverySuite(RecordSuite):
             f"refine gaits in up to {REFINEMENTS} searches of {self._refinement.episodes:,} episodes unless "
             f"they end in {WITHOUT}. Objective: {self._aim.name}.",
         ]
-
-
-def default_selectors() -> tuple[str, ...]:
-    """Names of all selectors but those that take long to think."""
-    return tuple(name for name, one in selector_entries().items() if not one.thinks)
 
 
 def selector_of(name: str) -> SelectorEntry:

@@ -84,6 +84,7 @@ class TransferTrial(CaseTrial):
 
     label: str
     world: str
+    damage: Damage | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,13 +135,13 @@ class TransferSuite(RecordSuite):
             if name in self.request.worlds
             and (not world.elsewhere or (one.robot.name in ENVIRONMENTS and pybullet_is_installed()))
         ]
-        counts = {label: len(self._faults(one.robot)) for label, one in self.repertoires.items()}
+        faults = {label: self._faults(one.robot) for label, one in self.repertoires.items()}
         selector = find_selector(self.request.selector).name
-        return [TransferTrial(f"{label}-{name}", GAITS, 0, label, name) for label, name in stages] + [
-            TransferTrial(f"{label}-{name}", selector, number, label, name)
-            for number in range(max(counts.values()))
+        return [TransferTrial(f"{label}-{name}", GAITS, 0, label, name, None) for label, name in stages] + [
+            TransferTrial(f"{label}-{name}", selector, number, label, name, faults[label][number])
+            for number in range(max(map(len, faults.values())))
             for label, name in stages
-            if WORLDS[name].recovers and number < counts[label]
+            if WORLDS[name].recovers and number < len(faults[label])
         ]
 
     def trial_seed(self, key: Key) -> int:
@@ -149,15 +150,14 @@ class TransferSuite(RecordSuite):
 
     def run(self, trial: TransferTrial, folder: Path, report: Callable[[float], None]) -> TransferResult:
         started, stage = time.perf_counter(), self._stage(trial)
-        if trial.method == GAITS:
+        if trial.damage is None:
             figures = stage.walk()
         else:
-            damage = self._faults(self.repertoires[trial.label].robot)[trial.number]
-            figures = stage.recover(damage, trial.number, self.request)
+            figures = stage.recover(trial.damage, trial.number, self.request)
         return TransferResult(**self._named(trial), took=time.perf_counter() - started, figures=figures)
 
     def damage_of(self, key: Key) -> str | None:
-        return None if key[1] == GAITS else self._texts.get(key[0], {}).get(key[2])
+        return self._texts.get(key)
 
     def report(self, results: Sequence[TransferResult], folder: Path) -> list[Path]:
         planned = {trial.key for trial in self.plan()}
@@ -188,13 +188,8 @@ class TransferSuite(RecordSuite):
         return self._stages[key]
 
     @cached_property
-    def _texts(self) -> dict[str, dict[int, str]]:
-        """Texts of the faults by case and number."""
-        return {
-            f"{label}-{world}": {n: str(damage) for n, damage in enumerate(self._faults(one.robot))}
-            for label, one in self.repertoires.items()
-            for world in WORLDS
-        }
+    def _texts(self) -> dict[Key, str]:
+        return {trial.key: str(trial.damage) for trial in self.plan() if trial.damage is not None}
 
     def _faults(self, robot: Robot) -> list[Damage]:
         texts = default_faults(robot) if self.request.damages is None else self.request.damages

@@ -57,8 +57,6 @@ class Sizes(click.ParamType):
     name = "N,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, tuple):
-            return value
         return tuple(Positive.convert(part.strip(), param, ctx) for part in value.split(","))
 
 
@@ -68,8 +66,6 @@ class Names(click.ParamType):
     name = "NAME,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, tuple):
-            return value
         names = tuple(name.strip() for name in value.split(","))
         if not all(names) or len(set(names)) < len(names):
             self.fail(f"it must be different names with commas between, not {value!r}", param, ctx)
@@ -235,8 +231,8 @@ def check_different(*paths: Path | None) -> None:
 
 def print_rendering_note() -> None:
     """Say what is particular about the pictures drawn here, if anything is."""
-    from robots.rendering.camera import rendering_note
+    from robots.rendering.camera import rendering_problem
 
-    note = rendering_note()
-    if note is not None:
-        console.print(f"note: {note}")
+    problem = rendering_problem()
+    if problem is not None:
+        console.print(f"note: drawn by ray casting, as {problem}")

@@ -53,8 +53,6 @@ class Budgets(click.ParamType):
     name = "N,NAME=N,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, dict):
-            return value
         budgets: dict[str, int] = {}
         for part in value.split(","):
             name, _, number = part.rpartition("=")
@@ -321,19 +319,21 @@ def recovery(
     Every trial is simulated. The seed also draws the random faults. Do not use seeds 4, 40 and 41: the
     selectors were tuned on them.
     """
-    from suites.recovery.suite import RecoverySuite, default_selectors
+    from adapt.selectors.catalogue import selector_entries
+    from suites.recovery.suite import RecoverySuite
     from suites.recovery.tracks import find_tracks
 
     if elites_only:
         library = library and library.first(len(repertoire.elites))
         repertoire = replace(repertoire, specialists=None)
+    quick = tuple(name for name, one in selector_entries().items() if not one.thinks)
     run_study(
         RecoverySuite,
         options,
         repertoire=repertoire,
         library=library,
         tracks=find_tracks(tracks),
-        selectors=selectors or default_selectors(),
+        selectors=selectors or quick,
     )
 
 

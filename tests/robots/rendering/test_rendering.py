@@ -113,14 +113,15 @@ def missing(self, name, *args, **kwargs):
         raise OSError(f"{name}: cannot open shared object file")
     real(self, name, *args, **kwargs)
 ctypes.CDLL.__init__ = missing
-from robots.rendering.camera import Camera, RenderingError, rendering_note, rendering_problem
+from robots.rendering.camera import Camera, RenderingError, rendering_problem
+from surefoot.commands.console import print_rendering_note
 import mujoco
 print(rendering_problem())
 try:
     Camera(mujoco.MjModel.from_xml_string("<mujoco/>"), canvas="opengl")
 except RenderingError as error:
     print(error)
-print(rendering_note())
+print_rendering_note()
 model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
 data = mujoco.MjData(model)
 mujoco.mj_forward(model, data)
@@ -139,7 +140,7 @@ def test_without_opengl_rays_draw_and_a_line_says_so(choice: str) -> None:
     assert done.stderr == ""
     problem, raised, note, drawn = done.stdout.splitlines()
     assert problem == raised
-    assert note == f"drawn by ray casting, as {problem}"
+    assert note == f"note: drawn by ray casting, as {problem}"
     assert drawn == "raycasting True"
     assert "apt install libegl1 libgl1" in problem
     assert ("unset MUJOCO_GL" in problem) == bool(choice)
