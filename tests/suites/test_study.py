@@ -230,9 +230,3 @@ def test_another_study_is_refused(tmp_path, changes, words):
     with pytest.raises(InvalidValueError, match=re.escape(message)):
         keep_identity(tmp_path, {**IDENTITY, **changes})
     assert written(tmp_path) == IDENTITY
-
-
-def test_looking_at_a_folder_writes_nothing(tmp_path):
-    study = Study(robot_settings(), tmp_path / "none")
-    assert (len(study.remaining()), study.all_results()) == (2, [])
-    assert list(tmp_path.iterdir()) == []

@@ -111,11 +111,6 @@ def test_what_is_swapped_is_named(walk: Walk, one: str, other: str, words: str, 
     assert walk.found(seen, told) == [words + where]
 
 
-def test_a_lag_is_named(walk: Walk) -> None:
-    told = walk.gait.actions(walk.seen)
-    assert walk.found(walk.seen, told[[0, 0, *range(STEPS - 2)]]) == ["commands lag by 2 control steps"]
-
-
 def test_limits_are_named(walk: Walk) -> None:
     seen, speeds = walk.seen.copy(), walk.columns("hip speed", "ankle speed")
     seen[:, speeds] = np.clip(seen[:, speeds], -5, 5)  # [rad/s], as where clips come before scales

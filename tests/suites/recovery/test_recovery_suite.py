@@ -16,7 +16,7 @@ from adapt.self_model.relearner import Relearner
 from repertoire.evaluation.evaluator import Evaluator
 from repertoire.storage.repertoires import write_repertoire
 from robots.errors import InvalidFileError, InvalidValueError, UnknownNameError
-from robots.randomization import GAP, randomised
+from robots.randomization import GAP
 from robots.seeds import SeedFamily, derive_seeds
 from robots.simulation.threads import Threads
 from suites.recovery import trial as trial_module
@@ -118,11 +118,6 @@ def test_noise_is_a_share_and_an_amount_and_across_the_gap_of_the_sensors_too(re
     np.testing.assert_array_equal(noisy.trace[:, :commands], outcome.trace[:, :commands])
     assert 0.005 < np.std(noisy.trace[:, commands:] - outcome.trace[:, commands:]) < 0.02
     np.testing.assert_array_equal(robot._measured(1, outcome, 0).trace, outcome.trace)
-
-
-def test_each_fault_has_a_robot_of_its_own_across_the_gap(repertoire):
-    robots = [randomised(repertoire.robot, fault_seed(5, fault)).physics.body_mass for fault in range(3)]
-    assert len({float(masses.sum()) for masses in robots}) == 3
 
 
 def test_fresh_episodes_tell_the_oracle_among_the_best_and_the_incumbent(repertoire, monkeypatch):
