@@ -100,19 +100,20 @@ class Alike(torch.nn.Module):
 
     def __init__(self, outputs: Reflection, inputs: Reflection | None = None) -> None:
         super().__init__()
-        self.outputs, self.inputs = (
-            one and [torch.tensor(x) for x in (one.images, one.signs.astype(np.float32))]
-            for one in (outputs, inputs)
-        )
+        self.outputs, self.inputs = outputs, inputs
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         """Weights (o, i) or biases (o,), made of as many that are learned."""
-        images, signs = self.outputs
-        other = (signs * values[images].T).T
+        image = _image(values, self.outputs)
         if self.inputs:
-            images, signs = self.inputs
-            other = other[:, images] * signs
-        return (values + other) / 2**0.5  # as large as they are
+            image = _image(image.T, self.inputs).T
+        return (values + image) / 2**0.5  # as large as they are
+
+
+def _image(values: torch.Tensor, mirror: Reflection) -> torch.Tensor:
+    """The mirror images of numbers, (n, ...)."""
+    signs = torch.tensor(mirror.signs, dtype=torch.float32)
+    return (signs * values[torch.tensor(mirror.images)].T).T
 
 
 class BothSides(RunningMeanStd):
@@ -135,10 +136,17 @@ def make_alike(model: PPO, seen: VecNormalize, mirror: Mirror) -> None:
         (model.policy.mlp_extractor.policy_net, model.policy.action_net, mirror.actions),
         (model.policy.mlp_extractor.value_net, model.policy.value_net, value),
     ):
-        layers, inputs = [one for one in (*hidden, last) if isinstance(one, torch.nn.Linear)], mirror.observations
+        layers, inputs = (
+            [one for one in (*hidden, last) if isinstance(one, torch.nn.Linear)],
+            mirror.observations,
+        )
         for layer in layers:
             units = layer.out_features
-            images = outputs if layer is last else Reflection(np.roll(np.arange(units), units // 2), np.ones(units))
+            images = (
+                outputs
+                if layer is last
+                else Reflection(np.roll(np.arange(units), units // 2), np.ones(units))
+            )
             parametrize.register_parametrization(layer, "weight", Alike(images, inputs))
             parametrize.register_parametrization(layer, "bias", Alike(images))
             inputs = images

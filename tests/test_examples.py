@@ -5,12 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import onnxruntime
 import pytest
 
 import surefoot
 from repertoire.training.runs import start_training
 from robots.importing.draft import draft_robot
 from robots.link.export import onnx_model, write_onnx
+from robots.robot import load_robot
+from robots.symmetry import find_symmetry
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RUNS = {  # its arguments, and what it says
@@ -55,6 +59,23 @@ def test_ppo_of_stable_baselines3_learns_on_many_robots(tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     words = finished.stdout.split()
     assert float(words[4]) > 1.5 * float(words[2]) > 0, words
+
+
+@pytest.mark.slow
+def test_a_policy_of_ppo_does_in_the_mirror_the_mirror_image_of_what_it_does(tmp_path: Path) -> None:
+    for module in ("stable_baselines3", "onnxscript"):
+        pytest.importorskip(module)
+    given = [str(EXAMPLES / "learn_with_sb3.py"), "quadruped", "8000", "16", "policy.onnx", "default", "1.0"]
+    subprocess.run([sys.executable, *given], check=True, cwd=tmp_path)
+    policy = onnxruntime.InferenceSession(tmp_path / "policy.onnx")
+    robot = load_robot("quadruped")
+    mirror, seen = find_symmetry(robot), np.random.default_rng(1).normal(size=(5, len(robot.entries), 1))
+    for one in seen:
+        first, other = (
+            policy.run(None, {"obs": x.astype(np.float32).T})[0].T for x in (one, mirror.observations.of(one))
+        )
+        assert abs(first).max() > 0.01
+        np.testing.assert_allclose(mirror.actions.of(first), other, atol=1e-5)
 
 
 @pytest.mark.parametrize(
