@@ -90,8 +90,9 @@ class Motors:
         Of a servo without a greatest force it is that at an error as large as the range of its targets, which
         are speeds where it is told these.
         """
-        force, servos = np.maximum(abs(self.min_force), abs(self.max_force)), self.servos | (self.damping != 0)
-        return np.asarray(_limit(self.gear, self.gain, self.low, self.high, force, servos))
+        force = np.maximum(abs(self.min_force), abs(self.max_force))
+        told_error = self.servos | (self.damping != 0)
+        return np.asarray(_limit(self.gear, self.gain, self.low, self.high, force, told_error))
 
     def torques(self, actions: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """What they give at actions from -1 to 1 and positions, of joints at rest [N m or N], (..., j)."""
