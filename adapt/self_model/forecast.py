@@ -69,13 +69,10 @@ class Forecast:
             known = self._known(model)
             hope[list(known)] = -np.inf
             rows = np.argsort(-hope, kind="stable")[: max(_ROUND, int(_GROWTH * len(known)))].tolist()
-        self._run(model, rows, 1, begin=True)
+        self.run(model, rows, 1, begin=True)
 
-    def run(self, model: Model, rows: Sequence[int], count: int) -> None:
-        """Have gaits run under a model until each ran so many whole episodes."""
-        self._run(model, rows, count)
-
-    def _run(self, model: Model, rows: Iterable[int], count: int, *, begin: bool = False) -> None:
+    def run(self, model: Model, rows: Iterable[int], count: int, *, begin: bool = False) -> None:
+        """Have gaits run under a model until each ran so many whole episodes; or `begin` them."""
         text, aim, runs = str(model.damage), self._twin.thinking.aim, list[Run]()
         whole, begun = self._whole.setdefault(text, {}), self._begun.setdefault(text, {})
         for row in dict.fromkeys(map(int, rows)):

@@ -64,9 +64,6 @@ AnyArchive = Annotated[InstanceOf[ArchiveSpec], BeforeValidator(parse_archive), 
 class UnregisteredEmitter(Unregistered, EmitterSettings):
     """Settings of an emitter that is not in the table."""
 
-    def make(self, problem: Problem, initial: np.ndarray, rng: np.random.Generator) -> Emitter:
-        raise self.refusal()
-
 
 AnyEmitter = Annotated[
     EmitterSettings, BeforeValidator(reader(EMITTERS, UnregisteredEmitter)), SerializeAsAny()

@@ -85,9 +85,9 @@ class ArchiveSpec(ABC):
         return math.prod(self.shape)
 
     @property
-    @abstractmethod
     def measure_dim(self) -> int | None:
         """The number of measures that it divides; None if it can divide any number of them."""
+        return None
 
     @abstractmethod
     def divide(self, bounds: np.ndarray) -> Locate:
@@ -100,9 +100,9 @@ class ArchiveSpec(ABC):
             InvalidValueError: the specification is of another number of measures.
         """
 
-    @abstractmethod
     def centroids(self, ranges: Sequence[tuple[float, float]]) -> np.ndarray | None:
         """Return the centroids of the cells, (cells, m); None if cells are arranged along the measures."""
+        return None
 
 
 class _Store(NamedTuple):

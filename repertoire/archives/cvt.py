@@ -61,10 +61,6 @@ class CVTSpec(ArchiveSpec):
         """One index: the number of the centroid."""
         return (self.count,)
 
-    @property
-    def measure_dim(self) -> None:
-        """Any number."""
-
     def divide(self, bounds: np.ndarray) -> Locate:
         return Nearest(self.centroids(bounds.tolist()), bounds)
 

@@ -1,6 +1,5 @@
 """A grid: measure space is cut into equal boxes along each measure."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Self
@@ -55,9 +54,6 @@ class GridSpec(ArchiveSpec):
             )
         lows, highs = np.ascontiguousarray(bounds.T)
         return partial(_locate, lows, highs, np.array(self.sizes))  # which can be pickled
-
-    def centroids(self, ranges: Sequence[tuple[float, float]]) -> None:
-        """There are none: see `ArchiveSpec.centroids`."""
 
 
 @compiled()

@@ -73,10 +73,6 @@ class LMMAES(Strategy):
         self._recombined = np.empty(n)
         self._reset(self.initial.copy())
 
-    @property
-    def condition_number(self) -> float:
-        return math.nan
-
     def _reset(self, mean: np.ndarray) -> None:
         n, m = self.solution_dim, self.vectors
         self._search = _Search(mean, np.zeros(n), np.zeros((m, n)), np.zeros((m, m)))

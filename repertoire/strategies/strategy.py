@@ -109,9 +109,9 @@ class Strategy(ABC):
         return copy
 
     @property
-    @abstractmethod
     def condition_number(self) -> float:
         """Of the covariance matrix; nan for a strategy that does not know it."""
+        return np.nan
 
     def ask(self, out: np.ndarray | None = None) -> np.ndarray:
         """Return new solutions, (batch_size, n) float32, in `out` if it is given."""

@@ -2,14 +2,13 @@
 
 from typing import Annotated
 
-import numpy as np
 from pydantic import BeforeValidator, SerializeAsAny
 
 from repertoire.strategies.cma_es import CMAESSettings
 from repertoire.strategies.lm_ma_es import LMMAESSettings
 from repertoire.strategies.openai_es import OpenAIESSettings
 from repertoire.strategies.sep_cma_es import SepCMAESSettings
-from repertoire.strategies.strategy import Strategy, StrategySettings
+from repertoire.strategies.strategy import StrategySettings
 from robots.files.records import Unregistered, by_kind, reader
 from robots.registry import Registry
 
@@ -20,9 +19,6 @@ STRATEGIES: Registry[type[StrategySettings]] = by_kind(
 
 class UnregisteredStrategy(Unregistered, StrategySettings):
     """Settings of a strategy that is not in the table."""
-
-    def make(self, mean: np.ndarray, rng: np.random.Generator) -> Strategy:
-        raise self.refusal()
 
 
 AnyStrategy = Annotated[

@@ -300,8 +300,7 @@ class Residual(Controller):
         begun = graph.of("Min", graph.of("Div", graph.step, float(self._blend)), 1.0)
         told = self.network.written(graph, self._fed(graph, observation, last, begun, memory))
         told = graph.chosen(told, self.places)
-        if rest[_FLIPPED]:
-            assert self.mirror is not None
+        if self.mirror and rest[_FLIPPED]:
             images, signs = self.mirror.actions
             told = graph.of("Mul", graph.chosen(told, images), signs)
         graph.keep(part, told)
@@ -341,8 +340,7 @@ class Residual(Controller):
         size = len(kinds)
         every = graph.recent(now, size, int(lags.max()))
         images, signs = np.arange(size), np.ones(size)
-        if memory[_NOW + _REST, _FLIPPED]:
-            assert self.mirror is not None
+        if self.mirror and memory[_NOW + _REST, _FLIPPED]:
             images, signs = self.mirror.observations
         rows = graph.chosen(every, lags * size + images[numbers])
         limits, scales = self.inputs.factors

@@ -104,9 +104,9 @@ class Unregistered(Kind):
     def _with_kind(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return self.entries
 
-    def refusal(self) -> InvalidValueError:
-        """Why nothing is made of them."""
-        return not_registered(shown(self.entries["kind"]))
+    def make(self, *_: Any, **__: Any) -> Any:
+        """Nothing is made of them."""
+        raise not_registered(shown(self.entries["kind"]))
 
 
 def not_registered(what: str) -> InvalidValueError:

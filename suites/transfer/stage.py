@@ -55,13 +55,11 @@ class Stage:
         seeds = derive_seeds(self._seed, SeedFamily.EVALUATION, _NOMINAL, count)
         rows, seeds = np.repeat(self._rows, count), np.tile(seeds, len(self._rows))
         if self._world.elsewhere:
-            there = self._evaluator(_WHOLE)
-            found = there.run(rows, seeds)
+            found = self._evaluator(_WHOLE).run(rows, seeds)
         else:
             robots = {str(number): robot for number, robot in enumerate(self._world.robots(self._use))}
             numbers = np.tile(np.arange(count) % len(robots), len(self._rows))
-            evaluator = self._simulator(robots)
-            found = evaluator.run(rows, seeds, robots=numbers)
+            found = self._simulator(robots).run(rows, seeds, robots=numbers)
         distances = np.where(found.diverged, 0.0, found.distances).reshape(len(self._rows), count)
         shares = (distances / self._nominal[:, None]).ravel()
         return {

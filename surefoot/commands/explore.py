@@ -101,9 +101,8 @@ def explore(
 
 def _export(explorer: "Explorer", page: Path, damage: str | None, overwrite: bool) -> None:
     from robots.files.locks import locked
-    from surefoot.explorer.export import check_page, export_page
+    from surefoot.explorer.export import export_page
 
-    check_page(page)
     with locked(page):
         check_output(explorer.file, page, overwrite, "export")
         with phase_bars() as show:

@@ -27,12 +27,6 @@ _MODULES = {
 }
 
 
-def check_page(page: Path) -> None:
-    """Refuse a page in another format."""
-    if page.suffix.lower() not in (".html", ".htm"):
-        raise InvalidValueError(f"{page} must end in .html")
-
-
 def export_page(
     explorer: Explorer,
     page: Path,
@@ -51,7 +45,8 @@ def export_page(
     Returns:
         The number of gaits.
     """
-    check_page(page)
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise InvalidValueError(f"{page} must end in .html")
     hello, rows = explorer.hello(), list[int]()
     scenes: list[Message] = []
     answers: dict[str, list[Message]] = {}

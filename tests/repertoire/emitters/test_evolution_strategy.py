@@ -1,7 +1,5 @@
 """The evolution strategy emitter: ranking, restarts, status, and resuming."""
 
-import math
-
 import numpy as np
 from search_tools import generator, grid, improved
 
@@ -20,10 +18,6 @@ class Scripted(Strategy):
     def __init__(self, seed: int = 0) -> None:
         super().__init__(SepCMAESSettings(sigma0=0.5, batch_size=BATCH), np.arange(N), generator(seed))
         self.rankings, self.means, self.reason = [], [], None
-
-    @property
-    def condition_number(self):
-        return math.nan
 
     def _sample(self, solutions):
         solutions[:] = np.arange(len(solutions))[:, None]
