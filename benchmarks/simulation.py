@@ -19,12 +19,13 @@ import mujoco
 import numpy as np
 
 from robots.compilation import compiled
+from robots.errors import InvalidValueError
 from robots.robot import Robot, load_robot
 from robots.simulation.backend import ModelBatch
 from robots.simulation.state import EpisodeState, Task
 from robots.simulation.stepper import Stepper, simulate
 from robots.simulation.threads import Threads, available_cores
-from suites.transfer.pybullet import ENVIRONMENTS, PyBulletRobot, check_pybullet
+from suites.transfer.pybullet import ENVIRONMENTS, PyBulletRobot, pybullet_is_installed
 
 _PEER_EPISODES, _PEER_REPEATS = 3, 7  # which are enough for a peer that takes ten times as long
 Figures = dict[str, Any]
@@ -44,8 +45,8 @@ def measure_robots(
     robots: Sequence[str], *, episodes: int, repeats: int, peer: str | None, say: Callable[[str], object]
 ) -> Figures:
     """Measure the simulation of several robots, see `measure_simulation`; figures by robot."""
-    if peer == "pybullet":
-        check_pybullet()
+    if peer == "pybullet" and not pybullet_is_installed():
+        raise InvalidValueError("the peer is not installed: pip install pybullet")
     figures = {}
     for robot in robots:
         say(robot)

@@ -67,8 +67,7 @@ class CVTSpec(ArchiveSpec):
     def centroids(self, ranges: Sequence[tuple[float, float]]) -> np.ndarray:
         """Return the centroids of the cells, (cells, m), in units of the measures and within their ranges."""
         bounds = tuple((float(low), float(high)) for low, high in ranges)
-        samples = max(_MIN_SAMPLES, _SAMPLES_PER_CELL * self.count)
-        return make_centroids(self.count, bounds, seed=self.seed, samples=samples).copy()
+        return make_centroids(self.count, bounds, seed=self.seed).copy()
 
 
 class Nearest:
@@ -100,20 +99,17 @@ class Nearest:
 
 
 @lru_cache(maxsize=4)  # a search needs them for each of its archives
-def make_centroids(
-    cells: int, bounds: tuple[tuple[float, float], ...], *, seed: int, samples: int
-) -> np.ndarray:
+def make_centroids(cells: int, bounds: tuple[tuple[float, float], ...], *, seed: int) -> np.ndarray:
     """Return the centroids of an approximate centroidal Voronoi tessellation, (cells, m) float64.
 
     Each is about the mean of the part of measure space that is nearest to it, the ranges being equally long:
     k-means (Lloyd 1982) on uniform samples, as in Vassiliades 2018, Algorithm 1, from the first of the
     samples.
-
-    There are at least as many samples as cells; 10 a cell or more spread the centroids well.
     """
     lows, highs = np.transpose(bounds)
     if (seconds := _SECONDS * cells * len(bounds)) > _PATIENCE:
         logging.getLogger(__name__).info("to find %s centroids takes about %.0f s", f"{cells:,}", seconds)
+    samples = max(_MIN_SAMPLES, _SAMPLES_PER_CELL * cells)
     points = np.random.default_rng(seed).random((samples, len(lows)))
     # by rounding, a centroid next to the end of a range could lie outside of it
     return np.clip(lows + _cluster(points, cells) * (highs - lows), lows, highs)

@@ -77,14 +77,12 @@ class Maze(DeterministicProblem):
     Attributes:
         start: x and y.
         walls: (11, 2, 2), the x and y of both ends of each wall.
-        radius: of the robot.
         steps: of an episode.
     """
 
     learning_rate = 0.01
     start = START
     walls = WALLS
-    radius = RADIUS
     steps = STEPS
 
     def __init__(self) -> None:

@@ -214,14 +214,7 @@ def pybullet_is_installed() -> bool:
     return importlib.util.find_spec("pybullet") is not None
 
 
-def check_pybullet() -> None:
-    """Refuse to run what is not installed."""
-    if not pybullet_is_installed():
-        raise InvalidValueError("the peer is not installed: pip install pybullet")
-
-
 def _make(robot: str) -> Any:
-    check_pybullet()
     _stand_in_for_gym()
     with redirect_stdout(io.StringIO()):
         module = importlib.import_module("pybullet_envs.gym_locomotion_envs")
