@@ -95,12 +95,16 @@ class Knowledge:
 
     @property
     def rows(self) -> list[int]:
-        """The gaits to walk with: those that ran, on a whole robot none that was made for a damage."""
+        """The gaits to walk with: those that ran, on a whole robot none that was made for a damage.
+
+        Where gaits were trained around a policy, a whole robot that is told where to go walks with it alone.
+        """
         rows, first = self.beliefs.rows, len(self.repertoire.elites)
         if self.beliefs.damaged or (specialists := self.repertoire.specialists) is None:
             return rows
-        whole = [i for i, texts in enumerate(specialists.damages) if texts == (str(Combination()),)]
-        return [row for row in rows if row < first or row - first in whole]
+        whole = [first + i for i, texts in enumerate(specialists.damages) if texts == (str(Combination()),)]
+        alone = self.steers and specialists.known.any()
+        return [row for row in rows if row in whole or (row < first and not alone)]
 
     def prepare(self) -> None:
         """Simulate every gait on the whole robot, before the mission begins."""

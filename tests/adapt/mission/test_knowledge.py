@@ -110,6 +110,11 @@ def test_a_whole_robot_walks_with_no_gait_that_was_made_for_a_damage() -> None:
     assert knowledge.rows == list(range(first))
     knowledge.be_told(parse_damage("front_left:lost", gaits.robot))
     assert set(knowledge.rows) > set(range(first, len(gaits.gaits.solutions)))
+    gaits = surefoot.load("quadruped-policy")
+    knowledge, first = known(gaits, None, "self-model"), len(gaits.elites)
+    assert knowledge.rows == [first], "with the policy alone"
+    knowledge.be_told(parse_damage("front_left:lost", gaits.robot))
+    assert len(set(knowledge.rows)) == len(gaits.gaits.solutions)
 
 
 @pytest.mark.parametrize("name", ["ant", "half_cheetah", "hexapod", "hopper", "walker"])
