@@ -25,8 +25,6 @@ _BOOTSTRAP = 2000
 class Bold(str):
     """A text that a table prints bold."""
 
-    __slots__ = ()
-
 
 def bold_if(condition: object, text: str) -> str:
     """Return the text, bold if the condition holds."""

@@ -61,7 +61,6 @@ class Rating:
 
     A model loses the log likelihood of its features' residuals under Student's t, scaled by their noise and a
     tolerance, and a price for each fault. The likelihood is the mean over the model's episodes.
-
     """
 
     def __init__(self, twin: Twin, features: Features, *, seed: int) -> None:
