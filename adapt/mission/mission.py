@@ -14,7 +14,7 @@ from adapt.mission.beliefs import Paths, Way
 from adapt.mission.changes import PlannedChange, read_changes
 from adapt.mission.knowledge import Knowledge
 from adapt.mission.log import COUNTED, Event, MissionResult
-from adapt.mission.monitor import THRESHOLD, Monitor
+from adapt.mission.monitor import SILENCE, THRESHOLD, Monitor
 from adapt.mission.outcomes import SAMPLE
 from adapt.mission.planner import PlannedStretch, choose_gait
 from adapt.mission.simulated import SimulatedWorld
@@ -289,6 +289,7 @@ class Mission:
         row = self._knowledge.gait_to_try(incident.stretch, again=again)
         trial, _ = self._drive("trial", row, self._knowledge.diagnosis.trial_steps)
         repaired, highest, before = self._monitor.works, self._monitor.highest, incident.works
+        silent = self._monitor.silent
         since = self._world.clock
         self._look_around()
         self._incident = incident = _Incident(trial, going=False, down=trial.fell, again=again, since=since)
@@ -296,7 +297,9 @@ class Mission:
             return Outcome.USUAL
         if repaired and self._knowledge.recovers():
             return self._take_for_whole()
-        if not trial.fell and not again and highest < _DOUBT * THRESHOLD:
+        if silent:
+            incident.silent = self._knowledge.read_off(silent, trial.trace)
+        elif not trial.fell and not again and highest < _DOUBT * THRESHOLD:
             self._monitor.trust(self._beliefs.damage, row)
             self._surprises.clear(row)
             self._tell("stumble", "It goes on: the trial went as expected.", row=row)
@@ -398,9 +401,13 @@ class Mission:
         """Walk with a gait that is told where the goal is, again and again."""
         steering, searches, watched = self._knowledge.steering, self._knowledge.searches, 0
 
-        def until(_trace: np.ndarray, made: int) -> bool:
+        def until(trace: np.ndarray, made: int) -> bool:
             record.note_place(made)
-            return (made % self._outcomes.every == 0 and searches.due(SAMPLE)) or self._interrupted
+            if made % self._outcomes.every:
+                return self._interrupted
+            if self._monitor.listen(trace):  # also where the robot does not get to where it is told
+                record.alarm = SILENCE
+            return searches.due(SAMPLE) or record.alarm is not None or self._interrupted
 
         def watch(trace: np.ndarray) -> bool:
             nonlocal watched

@@ -25,6 +25,7 @@ _MOST = 10.0  # standard deviations that a window counts at most: no single one 
 _MOST_AT_FIRST = 4.5  # the same after a change of gait, of which the window still holds some
 _LEAST_SCALE = 0.15  # least standard deviation of a statistic between windows of one robot
 _WORKS = 0.1  # share of the torque of other joints at which a motor that was dead or lost works again
+SILENCE = "motors give no torque"
 _SILENT = 0.1  # share of the least torque that is usual of a motor, below which it gives none
 
 
@@ -116,7 +117,7 @@ class Monitor:
         late = made - self._window  # the first cycle after a change of gait is none of either
         half = self._window // 2
         if made % half == 0 and self.listen(trace[:made]):
-            return "motors give no torque"
+            return SILENCE
         if self._usual is None or late < (0 if self._going else half) or late % half:
             return None
         most = _MOST if self._going or late > half else _MOST_AT_FIRST
