@@ -179,11 +179,18 @@ def _problem(contents: Contents) -> ProblemRecord:
             )
     if steps is None:
         return ProblemRecord(**values)
-    encoded = contents.json(_FILES, dict) if _FILES in texts else {}
-    files = {name: b64decode(text, validate=True) for name, text in encoded.items()}
+    files = _files(contents.json(_FILES, dict)) if _FILES in texts else {}
     robot = robot_from_text(texts["robot/mjcf"], texts["robot/yaml"], origin="its robot", files=files)
     robot = robot.with_task(**task).with_controller(texts["controller"]).with_episode_steps(steps)
     return ProblemRecord(**values, robot=robot, controller=texts["controller"])
+
+
+def _files(texts: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files that a robot has besides its MJCF and YAML."""
+    try:
+        return {name: b64decode(text, validate=True) for name, text in texts.items()}
+    except (TypeError, ValueError) as error:
+        raise InvalidValueError(f"{_FILES!r} must hold texts in base64") from error
 
 
 def _spread(*, episodes: np.ndarray, seed: np.ndarray, **columns: np.ndarray) -> Spread:

@@ -117,6 +117,8 @@ def deploy(
     limit = _whole_steps(robot, seconds)
     limited = robot.with_episode_steps(limit).until_it_falls()
     parameters = limited.controller.checked_parameters(parameters)
+    if not np.isfinite(parameters).all():
+        raise InvalidValueError("parameters must be finite")
     stepper = Stepper(limited)
     stepper.reset(seed)
     first = _row(stepper.posed_data(), stepper, np.zeros(robot.action_dim))

@@ -218,7 +218,7 @@ SOUND_SEAL = {
     ),
     "files that are no base64": (
         lambda file: file.create_dataset("robot/files", data=np.bytes_(b'{"policy.onnx": 3}')),
-        "argument should be a bytes-like object",
+        "'robot/files' must hold texts in base64",
     ),
     "soft link": (link("thresholds", h5py.SoftLink("/elites/cells")), "the array 'thresholds' is missing"),
     "external link": (link("elites", h5py.ExternalLink("other.h5", "/elites")), "the array 'elites/cells'"),

@@ -148,7 +148,7 @@ def test_fast_robots_are_filmed(tmp_path):
     [
         ({"seconds": 0}, "seconds must be a finite number above 0 s"),
         ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"parameters": np.full(21256, np.nan)}, "an action must be finite"),
+        ({"parameters": np.full(21256, np.nan)}, "parameters must be finite"),
     ],
 )
 def test_wrong_arguments(ant, wrong, message):
