@@ -3,12 +3,17 @@
 mjlab is no dependency: `pip install mjlab` to run this.
 """
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
 
-from robots.link.export import onnx_model, unitree_files
+from robots.link.export import onnx_model
 from robots.robot import Robot, load_robot
+from tests.robots.controllers.test_policy import around_a_policy
 from tests.robots.link.test_export import (
     SEEN,
     _turned_around,
@@ -55,11 +60,18 @@ def read(env: Environment, name: str):
 
 
 @pytest.mark.parametrize(
-    "robot",
-    [load_robot("hexapod"), quadruped(SEEN), _turned_around(quadruped(SEEN))],
-    ids=["periodic", "network", "turned"],
+    "made",
+    [
+        lambda _: load_robot("hexapod"),
+        lambda _: quadruped(SEEN),
+        lambda _: _turned_around(quadruped(SEEN)),
+        around_a_policy,
+    ],
+    ids=["periodic", "network", "turned", "policy"],
 )
-def test_mjlabs_managers_send_servos_where_the_simulation_does(robot: Robot) -> None:
+def test_mjlabs_managers_send_servos_where_the_simulation_does(
+    made: Callable[[Path], Robot], tmp_path: Path
+) -> None:
     from mjlab.envs.mdp.actions import JointPositionActionCfg
     from mjlab.managers.action_manager import ActionManager
     from mjlab.managers.observation_manager import (
@@ -68,11 +80,12 @@ def test_mjlabs_managers_send_servos_where_the_simulation_does(robot: Robot) -> 
         ObservationTermCfg,
     )
 
+    robot = made(tmp_path)
     parameters = random_gait(robot)
     gait = session(onnx_model(robot, parameters, gait="row 3"))
-    told = {key: text.split(",") for key, text in gait.get_modelmeta().custom_metadata_map.items()}
-    joints = told["joint_names"]
-    clip = unitree_files(robot, parameters, gait="row 3")[1]["actions"]["JointPositionAction"]["clip"]
+    known = gait.get_modelmeta().custom_metadata_map
+    told = {key: text.split(",") for key, text in known.items()}
+    joints, clip = told["joint_names"], [one["range"] for one in json.loads(known["surefoot"])["actions"]]
     env = Environment(joints)
     action = JointPositionActionCfg(
         entity_name="robot",
@@ -109,10 +122,10 @@ def test_mjlabs_managers_send_servos_where_the_simulation_does(robot: Robot) -> 
                 }
                 observations = ObservationManager({"actor": ObservationGroupCfg(terms=terms)}, env)
             feeds["obs"] = observations.compute(update_history=True)["actor"].numpy()
-        made = dict(zip([one.name for one in gait.get_outputs()], gait.run(None, feeds), strict=True))
+        told_now = dict(zip([one.name for one in gait.get_outputs()], gait.run(None, feeds), strict=True))
         if "state" in feeds:
-            feeds["state"] = made["next_state"]
-        actions.process_action(torch.from_numpy(made["actions"]))
+            feeds["state"] = told_now["next_state"]
+        actions.process_action(torch.from_numpy(told_now["actions"]))
         actions.apply_action()
         wanted = stepper.action(parameters)
         trained = ends[:, 0] + np.diff(ends)[:, 0] * (wanted + 1) / 2
