@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+import surefoot
 from adapt.mission.changes import PlannedChange, read_changes
 from adapt.mission.linked import LinkedWorld
+from adapt.mission.mission import Mission
+from adapt.mission.monitor import SILENCE, Monitor
 from adapt.mission.simulated import SimulatedWorld
 from adapt.mission.world import World
+from adapt.requests import MissionRequest
 from robots.errors import InvalidValueError
 from robots.importing.policies import with_policy
 from robots.link.driving import Keeper, drive
@@ -75,3 +79,26 @@ def test_a_robot_whose_policy_raises_is_damped(tmp_path) -> None:
     with pytest.raises(InvalidValueError, match=r"^the policy until_it_walks fails: RuntimeError: no more$"):
         drive(link, np.zeros(robot.controller.parameter_count), 2.0)
     assert link.observe().mode == "damping"
+
+
+@pytest.mark.parametrize(
+    "alarms", [(), ("a joint moves otherwise than usual",)], ids=["nowhere", "in a trial"]
+)
+def test_motors_without_torque_are_noticed_wherever_the_robot_gets(alarms, monkeypatch) -> None:
+    left = iter(alarms)
+
+    def hears(monitor: Monitor, trace: np.ndarray, made: int) -> str | None:
+        """Nothing but one false alarm comes from how the gait goes."""
+        monitor.listen(trace[:made])
+        return next(left, None)
+
+    monkeypatch.setattr(Monitor, "watch", hears)
+    gaits = surefoot.load("quadruped-policy")
+    request = MissionRequest(goals=((20.0, 0.0),), changes=["front_left:dead@3"], seconds=6.0, refine=0)
+    events = list(Mission(gaits, request))
+    kinds = [event.kind for event in events]
+    assert kinds.count("trial") == len(alarms)
+    assert (SILENCE in next(event.words for event in events if event.kind == "alarm")) == (not alarms)
+    heard = next(event for event in events if event.kind == "thought")
+    assert heard.words.endswith(f"front_left:dead, since {SILENCE}.")
+    assert 3.5 <= heard.time < 5.5
