@@ -128,3 +128,19 @@ def test_the_greatest_torque_of_a_servo_is_its_limit_whatever_its_targets() -> N
     data.ctrl[:] = model.actuator_ctrlrange[:, 1]
     mujoco.mj_forward(model, data)
     np.testing.assert_allclose(data.actuator_force, motors.greatest)
+
+
+@pytest.mark.parametrize(
+    ("actuator", "greatest"),
+    [
+        ('motor gear="2" ctrlrange="-3 5"', 10.0),
+        ('motor gear="2" ctrlrange="-3 5" forcerange="-4 4"', 8.0),
+        ('position kp="7" ctrlrange="1 3"', 14.0),
+        ('velocity kv="2" ctrlrange="3 5"', 4.0),
+        ('velocity kv="2" ctrlrange="3 5" forcerange="-9 1"', 9.0),
+    ],
+)
+def test_without_a_limit_the_greatest_torque_is_that_of_the_largest_error(actuator: str, greatest) -> None:
+    text = f'<joint name="j"/><geom size="1"/></body></worldbody><actuator><{actuator} joint="j"/></actuator>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody><body>{text}</mujoco>")
+    assert Motors.of(model, ["j"]).greatest.tolist() == [greatest]
