@@ -1,6 +1,7 @@
 """mjlab's own managers, told what an exported file tells, send servos where the simulation does.
 
-mjlab is no dependency: `pip install mjlab` to run this.
+mjlab is no dependency, and asks for an older MuJoCo than Surefoot: to run this, `pip install mjlab` and then
+`pip install --force-reinstall --no-deps mujoco==4.0.0 mujoco-core==4.0.0 mujoco-studio==4.0.0`.
 """
 
 import json
