@@ -25,6 +25,8 @@ _BOOTSTRAP = 2000
 class Bold(str):
     """A text that a table prints bold."""
 
+    __slots__ = ()
+
 
 def bold_if(condition: object, text: str) -> str:
     """Return the text, bold if the condition holds."""
@@ -103,7 +105,7 @@ def format_mean(interval: MeanInterval, decimals: int) -> str:
     A half width that would need more than three further decimals is printed as zero. A single value has no
     interval, and gets one further decimal.
     """
-    reach = (interval.high - interval.low) / 2
+    reach = interval.half_width
     if math.isnan(reach):
         return f"{interval.mean:,.{decimals + 1}f}"
     if reach < 10 ** -(decimals + 3):

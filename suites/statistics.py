@@ -36,6 +36,11 @@ class MeanInterval:
     low: float
     high: float
 
+    @property
+    def half_width(self) -> float:
+        """Distance from the mean to either end."""
+        return (self.high - self.low) / 2
+
 
 @dataclass(frozen=True)
 class Anova:

@@ -38,7 +38,7 @@ NUMBERS = "no one two three four five six seven eight nine ten eleven twelve thi
 def interval(values: pd.Series, decimals: int) -> str:
     """A mean and the half width of its 95% interval."""
     found = mean_interval(values.to_numpy())
-    return f"{found.mean:,.{decimals}f} ± {(found.high - found.low) / 2:,.{decimals}f}"
+    return f"{found.mean:,.{decimals}f} ± {found.half_width:,.{decimals}f}"
 
 
 def read(names: str | list[str]) -> Any:

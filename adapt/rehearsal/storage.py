@@ -61,7 +61,7 @@ def write_table(path: str | Path, table: Table, identity: Identity) -> None:
 def read_table(path: str | Path, repertoire: Repertoire) -> Table:
     """Read a table of a repertoire; one of another repertoire is refused."""
     with _FORMAT.read(path) as contents:
-        conditions, names = (tuple(contents.json(name, list)) for name in ("conditions", "evidence_names"))
+        conditions, names = _names(contents, "conditions"), _names(contents, "evidence_names")
         if conditions[:1] != (HEALTHY,) or len(set(conditions)) < len(conditions):
             raise InvalidValueError(f"'conditions' must be {HEALTHY!r} first, and all different")
         identity = contents.json("identity", dict)
@@ -88,6 +88,13 @@ def _rounded(values: np.ndarray, share: float) -> np.ndarray:
     std = values.std(axis=(0, 1), dtype=np.float64)
     step = 2.0 ** np.floor(np.log2(share * np.where(std > 0, std, 1)))
     return np.where(std > 0, np.rint(values / step) * step, values).astype(np.float32)
+
+
+def _names(contents: Contents, text: str) -> tuple[str, ...]:
+    names = contents.json(text, list)
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidValueError(f"{text!r} must hold a list of texts")
+    return tuple(map(str, names))
 
 
 def _check_origin(identity: Identity, repertoire: Repertoire) -> int | None:

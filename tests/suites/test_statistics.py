@@ -81,7 +81,7 @@ def test_a_printed_mean_has_the_interval_of_two_samples():
     assert (found.low, found.high) == pytest.approx((test.low - 0.05, test.high + 0.05))
     unknown = compare_with_printed(ours, 10.0, count=20, decimals=1, spread=None)
     reach = stats.t.ppf(0.975, 9) * 3.0 * math.sqrt(1 / 10 + 1 / 20)
-    assert (unknown.high - unknown.low) / 2 == pytest.approx(reach + 0.05)
+    assert unknown.half_width == pytest.approx(reach + 0.05)
     assert math.isnan(compare_with_printed([1.0], 2.0, count=5, decimals=1, spread=None).low)
 
 
@@ -89,6 +89,7 @@ def test_the_mean_has_students_interval():
     # Student's sleep data, drug 2; R: t.test gives 0.8976775 to 3.7623225
     interval = mean_interval([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
     assert (interval.mean, interval.low, interval.high) == pytest.approx((2.33, 0.8976775, 3.7623225))
+    assert interval.half_width == pytest.approx(2.33 - 0.8976775)
 
 
 @pytest.mark.parametrize(
