@@ -403,24 +403,22 @@ class Mission:
 
         def until(trace: np.ndarray, made: int) -> bool:
             record.note_place(made)
-            if made % self._outcomes.every:
-                return self._interrupted
-            if self._monitor.listen(trace):  # also where the robot does not get to where it is told
-                record.alarm = SILENCE
-            return searches.due(SAMPLE) or record.alarm is not None or self._interrupted
+            return self._interrupted
 
-        def watch(trace: np.ndarray) -> bool:
+        def look(trace: np.ndarray, steady: bool) -> bool:
             nonlocal watched
-            while record.alarm is None and watched < len(trace):
+            while steady and record.alarm is None and watched < len(trace):
                 watched += 1
                 record.alarm = self._monitor.watch(trace, watched)
-            return record.alarm is not None
+            if self._monitor.listen(trace):  # also where it does not get to where it is told
+                record.alarm = SILENCE
+            return searches.due(SAMPLE) or record.alarm is not None
 
         rows = self._knowledge.candidates(untried=self._surprises.untried)
         row = steering.choose(rows, self._world.driving)
         record = self._begin(row)
         stretch = steering.walk(
-            self._world, self._goal, row, self._left, abrupt=self._sets_off, until=until, watch=watch
+            self._world, self._goal, row, self._left, abrupt=self._sets_off, until=until, look=look
         )
         return stretch, self._tell_stretch("walk", stretch, record)
 

@@ -98,12 +98,13 @@ class Steering:
         *,
         abrupt: bool = False,
         until: Until = go_on,
-        watch: Callable[[np.ndarray], bool] = lambda _: False,
+        look: Callable[[np.ndarray, bool], bool] = lambda *_: False,
     ) -> Stretch:
         """Walk with a gait towards a goal [m] for two seconds, or so many control steps; see `World.drive`.
 
-        `until` is called with the trace since the gait was told last, and `watch`, before the gait is told
-        anew, with the trace so far, while the robot walks steadily where it is told; True ends the stretch.
+        `until` is called with the trace since the gait was told last, and `look`, before the gait is told
+        anew, with the trace so far and whether the robot walks steadily where it is told. True ends the
+        stretch.
         The stretch's trace is in the frame that the gait was told first, and its episodes are those since it
         was told last.
         """
@@ -135,7 +136,7 @@ class Steering:
             trace = self._joined(parts, frames)
             if self._steady is None or abs(wrapped_angle(frames[-1].yaw - self._steady)) > _AHEAD:
                 self._steady, steady = None, False
-            ended = ended or part.fell or (steady and watch(trace))
+            ended = ended or part.fell or look(trace, steady)
         stretch = replace(parts[-1], start=parts[0].start, trace=trace)
         self._straight = 0 if stretch.fell else max(0, self._straight - len(trace))
         whole = len(parts) == _SAMPLES and not ended

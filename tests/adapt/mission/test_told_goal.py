@@ -1,5 +1,6 @@
 """Robots that are told where the goal is, again and again."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -224,10 +225,15 @@ def test_what_says_that_a_gait_walks_aside_and_when_that_is_forgotten() -> None:
     assert off(found, floor) == 0
 
 
+def kept_by(seen: list[np.ndarray]) -> Callable[[np.ndarray, bool], bool]:
+    """Keeps what the robot does while it walks steadily, and notices nothing."""
+    return lambda trace, steady: steady and bool(seen.append(trace))
+
+
 def test_a_robot_is_watched_while_it_walks_steadily_where_it_is_told() -> None:
     found, floor, seen = steering({3: 5}), Floor(0.3), list[np.ndarray]()
     for count in (0, 4):  # it has not walked there at first
-        walked(found, floor, watch=lambda trace: bool(seen.append(trace)))
+        walked(found, floor, look=kept_by(seen))
         assert len(seen) == count
     assert [len(trace) for trace in seen] == [EVERY * parts for parts in (1, 2, 3, 4)]
     trace = seen[-1]
@@ -235,9 +241,9 @@ def test_a_robot_is_watched_while_it_walks_steadily_where_it_is_told() -> None:
     np.testing.assert_allclose(np.hypot(*steps.T), 0.5 / EVERY, rtol=1e-3)
     yaw = trace[:, COLUMNS.attitude + 2]
     np.testing.assert_allclose(np.diff(yaw), 0.1 / EVERY, atol=1e-5)
-    stretch = walked(found, floor, watch=lambda trace: len(trace) == 2 * EVERY)
+    stretch = walked(found, floor, look=lambda trace, _: len(trace) == 2 * EVERY)
     assert len(stretch.trace) == 2 * EVERY, "what is noticed ends the stretch"
-    walked(found, floor, (0.0, -90.0), watch=lambda trace: bool(seen.append(trace)))
+    walked(found, floor, (0.0, -90.0), look=kept_by(seen))
     assert len(seen) == 4, "it has to turn first"
 
 
@@ -245,11 +251,11 @@ def test_a_robot_is_watched_while_it_walks_steadily_where_it_is_told() -> None:
 def test_a_robot_that_did_something_else_is_watched_no_more(how: str) -> None:
     found, floor, seen = steering({3: 5, 4: 5}), Floor(), list[np.ndarray]()
     for _ in range(2):
-        walked(found, floor, watch=lambda trace: bool(seen.append(trace)))
+        walked(found, floor, look=kept_by(seen))
     row = floor.driving
     if how == "interrupt":
         found.interrupt()
     else:
         row = 7 - row
-    found.walk(floor, GOAL, row, 1000, watch=lambda trace: bool(seen.append(trace)))
+    found.walk(floor, GOAL, row, 1000, look=kept_by(seen))
     assert len(seen) == 4, "what it does then is to be seen first"
