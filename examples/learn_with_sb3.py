@@ -1,12 +1,13 @@
 """PPO of Stable-Baselines3 on many robots that are simulated together, and its policy as an ONNX file.
 
 pip install stable-baselines3 onnx onnxscript
-python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE] [RANDOMIZATION] [SPEED] [DAMAGES]
+python examples/learn_with_sb3.py [ROBOT] [STEPS] [ROBOTS] [FILE] [RANDOMIZATION] [SPEED] [DAMAGES] [START]
 
 ROBOT is the name of a robot or the path of the YAML of your own. RANDOMIZATION is `default`, or ranges such
 as `mass=0.8:1.2,delay=0:1`, and makes robots that differ. With a SPEED [m/s] the policy learns to walk ahead
 at it; without one it learns what the robot is rewarded for, which may be to run. DAMAGES is a YAML list of
-them: then the robots are broken in these ways in turn, and two of each round are whole.
+them: then the robots are broken in these ways in turn, and two of each round are whole. START is a file that
+this example wrote for the robot, whose policy learns on, and explores as at first.
 
 Where left and right of the robot are alike, the networks are, too: in the mirror the policy does the mirror
 image of what it does. So it walks straight, and learns from one broken leg what to do about its image.
@@ -17,8 +18,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import onnx
 import torch
 from gymnasium.vector import AutoresetMode
+from onnx.numpy_helper import to_array
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.running_mean_std import RunningMeanStd
@@ -30,6 +33,8 @@ from adapt.damage.text import read_damages
 from robots.controllers.controller import Mirror, Reflection
 from robots.robot import Robot, find_robot
 from robots.symmetry import find_symmetry
+
+EXPLORED = -1.0  # logarithm of the standard deviation of actions, at first
 
 
 class Robots(VecEnv):
@@ -152,6 +157,24 @@ def make_alike(model: PPO, seen: VecNormalize, mirror: Mirror) -> None:
             inputs = images
 
 
+def begin_with(file: str, model: PPO, seen: VecNormalize) -> None:
+    """Give the networks and the statistics of observations what a file holds that this example wrote."""
+    graph = onnx.load(file).graph
+    values = {one.name.removeprefix("policy."): torch.tensor(to_array(one)) for one in graph.initializer}
+    told = {one.output[0]: to_array(one.attribute[0].t) for one in graph.node if one.op_type == "Constant"}
+    mean, spread = (
+        told[next(one for one in graph.node if one.op_type == kind).input[1]] for kind in ("Sub", "Div")
+    )
+    seen.obs_rms.mean, seen.obs_rms.var = mean.astype(float), spread.astype(float) ** 2 - seen.epsilon
+    seen.obs_rms.count = 1e6  # so that they hardly change
+    state = model.policy.state_dict()
+    for name in state:
+        value = values[name.replace("parametrizations.", "").replace(".original", "")]
+        state[name] = value / 2**0.5 if name.endswith(".original") else value  # see `Alike`
+    state["log_std"] = state["log_std"].clamp(min=EXPLORED)
+    model.policy.load_state_dict(state)
+
+
 def main(
     robot: str = "walker",
     steps: str = "20000",
@@ -160,6 +183,7 @@ def main(
     randomization: str = "none",
     speed: str = "",
     damages: str = "",
+    start: str = "",
 ) -> None:
     """Learn, print the mean return of an episode of each robot before and after, and write the policy."""
     torch.set_num_threads(1)  # networks as small as this one are faster so, beside other work by far
@@ -172,10 +196,12 @@ def main(
         VecMonitor(Robots(learner, int(robots), randomization=randomization, damage=broken))
     )
     options: Any = {"n_steps": 128, "batch_size": 512, "n_epochs": 5, "learning_rate": 5e-4}
-    small: Any = {"net_arch": [128, 64] if broken else [64, 64], "log_std_init": -1.0}
+    small: Any = {"net_arch": [128, 64] if broken else [64, 64], "log_std_init": EXPLORED}
     model = PPO("MlpPolicy", environment, **options, policy_kwargs=small, device="cpu", seed=1)
     if mirror := find_symmetry(learner):
         make_alike(model, environment, mirror)
+    if start:
+        begin_with(start, model, environment)
     before = evaluate_policy(model, environment, int(robots))[0]
     model.learn(int(steps))
     environment.training = False

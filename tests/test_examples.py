@@ -62,20 +62,27 @@ def test_ppo_of_stable_baselines3_learns_on_many_robots(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_policy_of_ppo_does_in_the_mirror_the_mirror_image_of_what_it_does(tmp_path: Path) -> None:
+def test_a_policy_of_ppo_is_its_own_mirror_image_and_learns_on_from_its_file(
+    tmp_path: Path,
+) -> None:
     for module in ("stable_baselines3", "onnxscript"):
         pytest.importorskip(module)
-    given = [str(EXAMPLES / "learn_with_sb3.py"), "quadruped", "8000", "16", "policy.onnx", "default", "1.0"]
-    subprocess.run([sys.executable, *given], check=True, cwd=tmp_path)
-    policy = onnxruntime.InferenceSession(tmp_path / "policy.onnx")
+    for steps, *rest in (("8000", "first.onnx"), ("0", "second.onnx", "", "first.onnx")):
+        arguments = ["quadruped", steps, "16", rest[0], "default", "1.0", *rest[1:]]
+        subprocess.run(
+            [sys.executable, str(EXAMPLES / "learn_with_sb3.py"), *arguments], check=True, cwd=tmp_path
+        )
+    first, second = (onnxruntime.InferenceSession(tmp_path / f"{name}.onnx") for name in ("first", "second"))
     robot = load_robot("quadruped")
     mirror, seen = find_symmetry(robot), np.random.default_rng(1).normal(size=(5, len(robot.entries), 1))
     for one in seen:
-        first, other = (
-            policy.run(None, {"obs": x.astype(np.float32).T})[0].T for x in (one, mirror.observations.of(one))
+        does, other, again = (
+            policy.run(None, {"obs": x.astype(np.float32).T})[0].T
+            for policy, x in ((first, one), (first, mirror.observations.of(one)), (second, one))
         )
-        assert abs(first).max() > 0.01
-        np.testing.assert_allclose(mirror.actions.of(first), other, atol=1e-5)
+        assert abs(does).max() > 0.01
+        np.testing.assert_allclose(mirror.actions.of(does), other, atol=1e-5)
+        np.testing.assert_allclose(again, does, atol=0.005, err_msg="it learns on from there")
 
 
 @pytest.mark.parametrize(
