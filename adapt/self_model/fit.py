@@ -86,7 +86,15 @@ class Fit:
             in_vain = in_vain + 1 if loss > lowest - _IMPROVED else 0
             lowest = min(lowest, loss)
         rating.confirm(_BEAM, until)
+        self._simplify()
         rating.calibrate(rating.best(1)[0])
+
+    def _simplify(self) -> None:
+        """Doubt each fault of several: it may explain no more than that the trial went the rarer way."""
+        best = None
+        while best is not (best := self._rating.best(1)[0]) and len(best.singles) > 1:
+            rest = ([one for one in best.singles if one is not out] for out in best.singles)
+            self._rating.doubt(self._models(rest), 1.0)
 
     def _models(self, several: Iterable[Sequence[SingleDamage]]) -> list[Model]:
         damages = (self._suspects.combine(singles) for singles in several)

@@ -18,8 +18,8 @@ TOLERANCE = 0.15  # share of a feature's spread over the suspects by which a mod
 _LASTING = 0.7  # correlation of what the model is off by before a damage and after it
 _FALL = 3.0  # log likelihood lost where either fell and the other did not
 _SEEDS = 4  # episodes by which the variance of features is known
-_WAYS = 20  # episodes of a model that mostly ends otherwise than the trial
-_CONTRARY = 4  # of such models, at a time
+_WAYS = 20  # episodes of a model whose other ways to go count as well
+_CONTRARY = 4  # of models that mostly end otherwise than the trial, at a time
 _TRIALS = 4  # gaits whose trials are compared: the first, and the last ones
 _BATCH = 32  # episodes after which it is asked whether there is time for more
 
@@ -130,6 +130,10 @@ class Rating:
                 model.shown[row] = np.concatenate([model.shown[row], shown]) if row in model.shown else shown
                 model.falls[row] = np.append(model.falls.get(row, np.empty(0, bool)), fell)
 
+    def doubt(self, models: Iterable[Model], until: float) -> None:
+        """Have models run many episodes, since a trial may be of the rarer of several ways to go."""
+        self.simulate(models, until, episodes=_WAYS)
+
     def confirm(self, count: int, until: float) -> None:
         """Have the best models run several episodes: of many that ran a single one the best had luck."""
         self.simulate(self.best(count), until, episodes=_SEEDS)
@@ -150,7 +154,7 @@ class Rating:
             nearest = sorted(
                 losses, key=lambda model: (losses[model] + self.price_of(model), str(model.damage))
             )
-            self.simulate(nearest[:_CONTRARY], until, episodes=_WAYS)
+            self.doubt(nearest[:_CONTRARY], until)
 
     def calibrate(self, model: Model) -> None:
         """Take note of how much features vary from episode to episode under a model."""

@@ -32,12 +32,12 @@ DAMAGE = "joint=left_middle_femur:offset@0.6+joint=right_rear_coxa:weak@0.05"
 def fitted(text, *, without=JOINTS, trace=None, **limits):
     """A rating of models after one trial, perhaps with a trace of its own, and a search."""
     repertoire = short_gaits()
-    thinking = Thinking(repertoire, **{"episodes": 420, "backend": Threads(2), **limits})
+    thinking = Thinking(repertoire, **{"episodes": 525, "backend": Threads(2), **limits})
     rating = Rating(Twin(thinking), Features(repertoire.robot), seed=3)
     fit = Fit(rating, Suspects(repertoire.robot, without=without), [], seed=3)
     shown, fell, _ = trial(text, 0)
     rating.tell(0, shown if trace is None else trace, fell)
-    fit.search(1.0)
+    fit.search(0.8)
     return rating
 
 
@@ -110,6 +110,13 @@ def test_models_that_fall_where_the_robot_did_not_run_many_episodes_of_which_the
     model.shown[0], model.falls[0] = trials.measured + np.array([[0.0], [9.0]]), np.array([False, True])
     shown, _ = rating.evidence_of([model])(0)
     np.testing.assert_allclose(shown[0], trials.measured, atol=1e-6)
+
+
+def test_each_of_several_faults_is_doubted_in_many_episodes_without_it(rating: Rating) -> None:
+    best = rating.best(1)[0]
+    assert len(best.singles) > 1
+    for fault in best.singles:
+        assert len(rating.models[str(fault)].falls[0]) == 20
 
 
 def test_what_the_model_was_off_by_before_is_no_evidence_of_a_fault() -> None:
