@@ -62,16 +62,13 @@ def test_ppo_of_stable_baselines3_learns_on_many_robots(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_policy_of_ppo_is_its_own_mirror_image_and_learns_on_from_its_file(
-    tmp_path: Path,
-) -> None:
+def test_a_policy_of_ppo_is_its_own_mirror_image_and_learns_on_from_its_file(tmp_path: Path) -> None:
     for module in ("stable_baselines3", "onnxscript"):
         pytest.importorskip(module)
-    for steps, *rest in (("8000", "first.onnx"), ("0", "second.onnx", "", "first.onnx")):
-        arguments = ["quadruped", steps, "16", rest[0], "default", "1.0", *rest[1:]]
-        subprocess.run(
-            [sys.executable, str(EXAMPLES / "learn_with_sb3.py"), *arguments], check=True, cwd=tmp_path
-        )
+    script = str(EXAMPLES / "learn_with_sb3.py")
+    for name, steps, *start in (("first", "8000"), ("second", "0", "", "first.onnx")):
+        given = ["quadruped", steps, "16", f"{name}.onnx", "default", "1.0", *start]
+        subprocess.run([sys.executable, script, *given], check=True, cwd=tmp_path)
     first, second = (onnxruntime.InferenceSession(tmp_path / f"{name}.onnx") for name in ("first", "second"))
     robot = load_robot("quadruped")
     mirror, seen = find_symmetry(robot), np.random.default_rng(1).normal(size=(5, len(robot.entries), 1))

@@ -91,8 +91,9 @@ class Fit:
 
     def _simplify(self) -> None:
         """Doubt each fault of several: it may explain no more than that the trial went the rarer way."""
-        best = None
-        while best is not (best := self._rating.best(1)[0]) and len(best.singles) > 1:
+        doubted = None
+        while (best := self._rating.best(1)[0]) is not doubted and len(best.singles) > 1:
+            doubted = best
             rest = ([one for one in best.singles if one is not out] for out in best.singles)
             self._rating.doubt(self._models(rest), 1.0)
 
